@@ -1,0 +1,39 @@
+# Each target does its own set-up; `make setup` returns at once when nothing changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.ready
+
+.PHONY: setup demo test lint format bench learn-test clean
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml constraints.txt src/cogmap/version.py
+	@echo "setting up $(VENV) (the first time takes a minute or two)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@touch $@
+
+demo: setup
+	$(BIN)/cogmap demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: setup
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+test: lint
+	$(BIN)/python -m pytest -m "not learning" -n 2
+
+learn-test: setup
+	$(BIN)/python -m pytest -m learning
+
+bench: setup
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

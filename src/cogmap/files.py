@@ -1,0 +1,82 @@
+"""Files written whole or not at all, and read without ever unpickling."""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.errors import BadOutput, CogmapError
+
+
+@contextmanager
+def write_whole(path: str | Path) -> Iterator[IO[bytes]]:
+    """A file that appears under `path` only when the block ends well: temporary file, sync, rename."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".part")
+    except OSError as error:
+        raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, path)
+    except OSError as error:
+        raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def write_json(path: str | Path, value: Any) -> None:
+    with write_whole(path) as stream:
+        stream.write((json.dumps(value, indent=2, ensure_ascii=False) + "\n").encode())
+
+
+def read_json(path: str | Path, error: type[CogmapError]) -> Any:
+    """The value in a JSON file, or `error` with one line that says what is wrong with it."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as problem:
+        raise error(f"cannot read {path}: {problem.strerror or problem}") from problem
+    except ValueError as problem:
+        raise error(f"{path} must be JSON: {problem}") from problem
+
+
+def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """A compressed npz; strings go in as fixed-width unicode, so nothing needs a pickle."""
+    with write_whole(path) as stream:
+        np.savez_compressed(stream, **arrays)  # type: ignore[arg-type]
+
+
+def read_arrays(path: str | Path, error: type[CogmapError]) -> dict[str, NDArray[Any]]:
+    """All arrays of an npz, or `error` with one line; an array that holds a pickle is refused."""
+    path = Path(path)
+    try:
+        if path.stat().st_size == 0:
+            raise error(f"{path} must be an npz file, got an empty file")
+        with np.load(path, allow_pickle=False) as archive:
+            if not isinstance(archive, np.lib.npyio.NpzFile):
+                raise error(f"{path} must be an npz file of several arrays, got a single array")
+            return {name: archive[name] for name in archive.files}
+    except OSError as problem:
+        raise error(f"cannot read {path}: {problem.strerror or problem}") from problem
+    except (ValueError, EOFError, KeyError, NotImplementedError, zipfile.BadZipFile, zipfile.zlib.error) as problem:  # type: ignore[attr-defined]
+        raise error(f"{path} must be an npz file without pickles: {problem}") from problem
