@@ -1,0 +1,27 @@
+"""The worlds that walks are drawn from, and the oracles that know them."""
+
+from cogmap.environments.check import check_environment
+from cogmap.environments.cube import AliasedCube
+from cogmap.environments.oracle import Route, optimal_distances, optimal_route, true_edges, true_graph
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
+from cogmap.environments.table import from_tables, maze_from_text, torus
+from cogmap.records import TableWorld
+
+__all__ = [
+    "AliasedCube",
+    "AliasedRoom",
+    "RoomFamily",
+    "Route",
+    "TableWorld",
+    "check_environment",
+    "from_tables",
+    "maze_from_text",
+    "optimal_distances",
+    "optimal_route",
+    "restricted_families",
+    "room_families",
+    "torus",
+    "true_edges",
+    "true_graph",
+]

@@ -1,0 +1,60 @@
+"""The rules every world keeps, for those who write their own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cogmap.environments.oracle import unreachable
+from cogmap.errors import BadWorld
+from cogmap.records import TableWorld
+
+
+def check_environment(world: TableWorld) -> None:
+    """Raise `BadWorld` with the first rule that `world` breaks.
+
+    What the record itself holds when it is made (shapes, ranges, labels) is held here once more,
+    since a subclass may have set its fields behind the record's back.
+    """
+    if not isinstance(world, TableWorld):
+        raise BadWorld(f"a world must be a TableWorld, got {type(world).__name__}")
+    TableWorld(**{name: getattr(world, name) for name in TableWorld.__dataclass_fields__})
+    _check_frozen(world)
+    _check_illegal_moves(world)
+    _check_coordinates(world)
+    stranded = unreachable(world.next_position, world.legal)
+    if stranded is not None:
+        start, goal = stranded
+        rule = "every position must be reachable from every other"
+        raise BadWorld(f"{rule}, position {goal} is not from position {start}")
+
+
+def _check_frozen(world: TableWorld) -> None:
+    """Tables that change under a walker would make every record taken from the world a lie."""
+    for name in ("next_position", "observation", "legal", "coordinates"):
+        array: Any = getattr(world, name)
+        if array is not None and array.flags.writeable:
+            raise BadWorld(f"`{name}` must be read-only, got a writeable array")
+
+
+def _check_illegal_moves(world: TableWorld) -> None:
+    """Who takes an illegal action all the same stays, so that tables mean one thing everywhere."""
+    stays = world.next_position == np.arange(world.num_positions)[:, None]  # (P, A)
+    wrong = np.argwhere(~world.legal_actions() & ~stays)
+    if wrong.size:
+        position, action = wrong[0].tolist()
+        target = world.next_position[position, action]
+        rule = "an illegal action must stay in place"
+        raise BadWorld(f"{rule}, action {action} leads from position {position} to {target}")
+
+
+def _check_coordinates(world: TableWorld) -> None:
+    if world.coordinates is None:
+        return
+    if not np.isfinite(world.coordinates).all():
+        raise BadWorld("`coordinates` must be finite, got NaN or infinity")
+    distinct, times = np.unique(world.coordinates, axis=0, return_counts=True)
+    if (times > 1).any():
+        twice = tuple(distinct[times > 1][0].tolist())
+        raise BadWorld(f"`coordinates` must be distinct, got {twice} more than once")

@@ -1,0 +1,149 @@
+"""What an agent that knows the world would do: the true graph, optimal distances and optimal routes.
+
+Illegal moves are never taken. Distances count actions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cogmap.errors import BadWorld, NoPath
+from cogmap.records import Booleans, Floats, Integers, TableWorld
+
+if TYPE_CHECKING:
+    import networkx
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Route:
+    """The way from `positions[0]` to `positions[-1]`: `actions[i]` leads from `positions[i]` to `positions[i + 1]`."""
+
+    actions: Integers  # (L,)
+    positions: Integers  # (L + 1,)
+
+    def __len__(self) -> int:
+        return self.actions.shape[0]
+
+
+def true_edges(world: TableWorld, bumps: bool = False) -> tuple[Integers, Integers, Integers]:
+    """Source, action and target of every legal move, each (E,); moves that stay in place only with `bumps`."""
+    taken = world.legal_actions().copy()  # (P, A)
+    if not bumps:
+        taken &= world.next_position != np.arange(world.num_positions)[:, None]
+    source, action = np.nonzero(taken)
+    return source.astype(np.int32), action.astype(np.int32), world.next_position[source, action]
+
+
+def true_graph(world: TableWorld, bumps: bool = False) -> networkx.MultiDiGraph:
+    """The world as a networkx graph: nodes carry `observation`, edges `action`, and the action is the edge's key."""
+    import networkx
+
+    graph = networkx.MultiDiGraph(name=world.name)
+    graph.add_nodes_from((position, {"observation": int(seen)}) for position, seen in enumerate(world.observation))
+    for source, action, target in zip(*(column.tolist() for column in true_edges(world, bumps)), strict=True):
+        graph.add_edge(source, target, key=action, action=action)
+    return graph
+
+
+def optimal_distances(world: TableWorld, avoid: Collection[int] = (), strict: bool = False) -> Floats:
+    """(P, P): actions on a shortest route from each position to each other; inf where there is none.
+
+    avoid: observations not to be seen on the way; the start and the goal may show them. Where that
+        leaves no route the shortest of all counts, unless `strict`.
+    """
+    from scipy.sparse.csgraph import shortest_path
+
+    forbidden = _forbidden(world, avoid)  # (P,)
+    positions = np.arange(world.num_positions)
+    steps = shortest_path(_graph_around(world, forbidden), unweighted=True, indices=positions)  # (P, 2P)
+    distances = steps[:, _goal_vertex(forbidden)]  # (P, P)
+    np.fill_diagonal(distances, 0.0)
+    if avoid and not strict:
+        distances = np.where(np.isinf(distances), optimal_distances(world), distances)
+    return distances
+
+
+def optimal_route(
+    world: TableWorld, start: int, goal: int, avoid: Collection[int] = (), strict: bool = False
+) -> Route:
+    """A shortest route, as `optimal_distances` measures it; `NoPath` if there is none."""
+    for name, position in [("start", start), ("goal", goal)]:
+        if not 0 <= position < world.num_positions:
+            raise BadWorld(f"`{name}` must be a position in [0, {world.num_positions}), got {position}")
+    if start == goal:
+        return Route(actions=np.empty(0, np.int32), positions=np.array([start], np.int32))
+    met = _vertices_met(world, start, goal, _forbidden(world, avoid))
+    if met is None and avoid and not strict:
+        met = _vertices_met(world, start, goal, _forbidden(world, ()))
+    if met is None:
+        around = f" that avoids {sorted(avoid)}" if avoid else ""
+        raise NoPath(f"there must be a route{around}, none leads from position {start} to {goal}")
+    moves = world.legal_actions()[met[:-1]] & (world.next_position[met[:-1]] == met[1:, None])  # (L, A)
+    return Route(actions=moves.argmax(axis=1).astype(np.int32), positions=met)
+
+
+def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple[int, int] | None:
+    """A start and a goal between which there is no route, or None where every position reaches every other."""
+    from scipy.sparse.csgraph import connected_components
+
+    taken = np.ones(next_position.shape, dtype=bool) if legal is None else legal
+    source, action = np.nonzero(taken)
+    graph = _adjacency(source, next_position[source, action], len(next_position))
+    number, part = connected_components(graph, connection="strong")
+    if number == 1:
+        return None
+    # Of two strong parts at most one reaches the other, so one of the two directions has no route.
+    start, goal = 0, int(np.flatnonzero(part != part[0])[0])
+    return (goal, start) if _reaches(graph, start, goal) else (start, goal)
+
+
+def _reaches(graph: csr_array, start: int, goal: int) -> bool:
+    from scipy.sparse.csgraph import breadth_first_order
+
+    return bool(goal in breadth_first_order(graph, start, return_predecessors=False))
+
+
+def _forbidden(world: TableWorld, avoid: Collection[int]) -> Booleans:
+    """(P,): where one of the observations to avoid is seen."""
+    for seen in avoid:
+        if not 0 <= seen < world.num_observations:
+            raise BadWorld(f"`avoid` must hold observations in [0, {world.num_observations}), got {seen}")
+    return np.isin(world.observation, list(avoid))
+
+
+def _goal_vertex(forbidden: Booleans) -> Integers:
+    """(P,): the vertex of `_graph_around` at which a route to each position ends."""
+    return (np.arange(forbidden.size) + forbidden.size * forbidden).astype(np.int32)
+
+
+def _graph_around(world: TableWorld, forbidden: Booleans) -> csr_array:
+    """(2P, 2P): moves between positions, with a second vertex P + p where a route may end but not go on.
+
+    Moves onto a forbidden position lead to its second vertex, so routes may start and end there but not pass.
+    """
+    source, _, target = true_edges(world)
+    return _adjacency(source, _goal_vertex(forbidden)[target], 2 * world.num_positions)
+
+
+def _adjacency(source: Integers, target: Integers, vertices: int) -> csr_array:
+    from scipy.sparse import csr_array
+
+    return csr_array((np.ones(source.size), (source, target)), shape=(vertices, vertices))
+
+
+def _vertices_met(world: TableWorld, start: int, goal: int, forbidden: Booleans) -> Integers | None:
+    """(L + 1,): the positions along a shortest route around the forbidden ones, or None."""
+    from scipy.sparse.csgraph import breadth_first_order
+
+    _, came_from = breadth_first_order(_graph_around(world, forbidden), start)
+    met = [int(_goal_vertex(forbidden)[goal])]
+    while met[-1] != start:
+        if came_from[met[-1]] < 0:
+            return None
+        met.append(int(came_from[met[-1]]))
+    return np.array(met[::-1], dtype=np.int32) % world.num_positions

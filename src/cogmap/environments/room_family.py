@@ -1,0 +1,171 @@
+"""Rooms that share one partition and differ in colours: the in-context problem of the paper's section 4.5.
+
+A room of the family is an injective map from the O sets of the partition to the colours. With i_1, ..., i_O the
+sets in the order of their colours, lowest first, the rule R of the last appendix is "i_k is not k, for every k":
+in such rooms the set k never wears the room's k-th colour. A room *breaks* R as often as i_k = k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import permutations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.environments.room import AliasedRoom, Bump
+from cogmap.errors import BadWorld
+from cogmap.records import Integers, TableWorld, Walks
+
+MAX_SETS = 8  # the orders of the sets are listed, and there are O! of them
+
+
+@dataclass(frozen=True, eq=False)
+class RoomFamily:
+    """Many rooms with one partition. Sample walks in `base`, which shows the sets, then `paint` them.
+
+    `family.paint(walks, rooms)` gives what an agent sees that walks the same way in the rooms named.
+    """
+
+    base: AliasedRoom  # its observation is the index of the set that a position belongs to, in [0, O)
+    colours: Integers  # (R, O) the colour of each set in each room
+    num_colours: int
+
+    def __post_init__(self) -> None:
+        colours = np.array(self.colours, dtype=np.int32)
+        if colours.ndim != 2 or colours.shape[1] != self.base.num_observations:
+            rule = f"`colours` must have shape (R, O) with O = {self.base.num_observations}"
+            raise BadWorld(f"{rule}, got {colours.shape}")
+        if colours.size and (colours.min() < 0 or colours.max() >= self.num_colours):
+            raise BadWorld(f"`colours` must be in [0, {self.num_colours}), got {colours.min()} to {colours.max()}")
+        if (np.diff(np.sort(colours, axis=1), axis=1) == 0).any():
+            raise BadWorld("`colours` must differ within a room: the map from sets to colours is injective")
+        colours.flags.writeable = False
+        object.__setattr__(self, "colours", colours)
+
+    def __len__(self) -> int:
+        return self.colours.shape[0]
+
+    @property
+    def partition(self) -> Integers:
+        """(P,): the set that each position belongs to, in [0, O)."""
+        return self.base.observation
+
+    def room(self, index: int) -> TableWorld:
+        """One room of the family as a world of `num_colours` observations."""
+        if not 0 <= index < len(self):
+            raise BadWorld(f"`index` must be in [0, {len(self)}), got {index}")
+        return TableWorld(
+            next_position=self.base.next_position,
+            observation=self.colours[index][self.partition],
+            num_observations=self.num_colours,
+            legal=self.base.legal,
+            coordinates=self.base.coordinates,
+            action_labels=self.base.action_labels,
+            name=f"room {index} of a family",
+        )
+
+    def paint(self, walks: Walks, rooms: NDArray[np.integer]) -> Walks:
+        """Walks in `base` as they look in `rooms` (B,): the same positions and actions, each room's own colours."""
+        if walks.num_observations != self.base.num_observations:
+            rule = f"walks to paint must show the {self.base.num_observations} sets of the partition"
+            raise BadWorld(f"{rule}, got {walks.num_observations} observations")
+        rooms = np.asarray(rooms)
+        if rooms.shape != (walks.num_walks,):
+            raise BadWorld(f"`rooms` must have shape (B,) = {(walks.num_walks,)}, got {rooms.shape}")
+        if rooms.min() < 0 or rooms.max() >= len(self):
+            raise BadWorld(f"`rooms` must be in [0, {len(self)}), got {rooms.min()} to {rooms.max()}")
+        seen = self.colours[rooms[:, None], walks.observations]  # (B, N)
+        return replace(
+            walks,
+            observations=np.where(walks.step_mask(), seen, 0),
+            num_observations=self.num_colours,
+            observation_labels=None,
+        )
+
+    def breaks(self) -> Integers:
+        """(R,): how often each room breaks the rule R."""
+        order = np.argsort(self.colours, axis=1)  # (R, O) i_1, ..., i_O, 0-based
+        return (order == np.arange(order.shape[1])).sum(axis=1).astype(np.int32)
+
+
+def room_families(
+    train_rooms: int = 10_000,
+    test_rooms: int = 512,
+    base: AliasedRoom | None = None,
+    num_colours: int = 30,
+    seed: int = 0,
+) -> tuple[RoomFamily, RoomFamily]:
+    """Training and test rooms over one partition (the paper's 6 x 8 room by default), none in both."""
+    base = default_base(seed=seed) if base is None else base
+    rng = np.random.default_rng([seed, num_colours])
+    orders = _orders(base.num_observations)
+    train, test = _draw_colours(rng, [train_rooms, test_rooms], orders, num_colours)
+    return RoomFamily(base, train, num_colours), RoomFamily(base, test, num_colours)
+
+
+def restricted_families(
+    train_rooms: int = 5_000,
+    test_rooms: int = 512,
+    base: AliasedRoom | None = None,
+    num_colours: int = 30,
+    seed: int = 0,
+) -> Mapping[str, RoomFamily]:
+    """Training rooms that keep the rule R, and new test rooms that break it never, once, twice and always.
+
+    Returns: the families "train", "A", "B", "C" and "D".
+    """
+    base = default_base(seed=seed) if base is None else base
+    rng = np.random.default_rng([seed, num_colours])
+    orders = _orders(base.num_observations)
+    broken = (orders == np.arange(base.num_observations)).sum(axis=1)  # (Q,)
+    train, keeps = _draw_colours(rng, [train_rooms, test_rooms], orders[broken == 0], num_colours)
+    drawn = {"train": train, "A": keeps}
+    for name, times in [("B", 1), ("C", 2), ("D", base.num_observations)]:
+        (drawn[name],) = _draw_colours(rng, [test_rooms], orders[broken == times], num_colours)
+    return {name: RoomFamily(base, colours, num_colours) for name, colours in drawn.items()}
+
+
+def default_base(bump: Bump = "stay", seed: int = 0) -> AliasedRoom:
+    """The paper's partition: 6 x 8 cells in 4 sets, a 3 x 3 patch repeated twice."""
+    return AliasedRoom(height=6, width=8, observations=4, patch=3, bump=bump, seed=seed)
+
+
+def _orders(sets: int) -> Integers:
+    """(O!, O): every order i_1, ..., i_O in which the colours of a room may rank its sets."""
+    if sets > MAX_SETS:
+        raise BadWorld(f"a family's partition must have at most {MAX_SETS} sets, got {sets}")
+    return np.array(list(permutations(range(sets))), dtype=np.int32)
+
+
+def _draw_colours(
+    rng: np.random.Generator, counts: list[int], orders: Integers, num_colours: int
+) -> list[Integers]:
+    """Tables of `counts` rooms each, all different, uniform over the rooms that rank their sets by one of `orders`."""
+    sets = orders.shape[1]
+    choices = comb(num_colours, sets)
+    if sum(counts) > len(orders) * choices:
+        raise BadWorld(
+            f"there must be at least as many rooms of a kind (={len(orders) * choices}) as asked for (={sum(counts)})"
+        )
+    drawn = rng.choice(len(orders) * choices, size=sum(counts), replace=False)  # (R,)
+    order, ranked = orders[drawn // choices], _choose(drawn % choices, num_colours, sets)  # each (R, O)
+    colours = np.empty_like(ranked)
+    np.put_along_axis(colours, order, ranked, axis=1)  # the set i_k wears the k-th lowest colour
+    return np.split(colours, np.cumsum(counts)[:-1])
+
+
+def _choose(number: NDArray[np.int_], num_colours: int, sets: int) -> Integers:
+    """(R, O): the `number`-th choice of `sets` colours out of `num_colours`, each row ascending.
+
+    In the combinatorial number system a choice c_1 < ... < c_O has the number C(c_1, 1) + ... + C(c_O, O).
+    """
+    chosen = np.empty((number.size, sets), dtype=np.int32)
+    left = number.copy()
+    for place in range(sets, 0, -1):
+        counts = np.array([comb(colour, place) for colour in range(num_colours)])
+        chosen[:, place - 1] = np.searchsorted(counts, left, side="right") - 1
+        left -= counts[chosen[:, place - 1]]
+    return chosen
