@@ -1,0 +1,71 @@
+"""Random walks in a world, all of them advancing together, one table look-up a step."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.environments.room_family import RoomFamily
+from cogmap.errors import BadWalks
+from cogmap.records import Floats, Integers, TableWorld, Truth, Walks
+
+Indices = NDArray[np.intp]  # what numpy looks up fastest with
+
+
+def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
+    """`walks` walks of `steps` observations: a uniform start, then a uniform draw among the legal actions."""
+    if walks < 1:
+        raise BadWalks(f"`walks` (={walks}) must be at least 1")
+    if steps < 2:
+        raise BadWalks(f"`steps` (={steps}) must be at least 2, since a walk needs an action")
+    positions, actions = _advance(world, rng.integers(world.num_positions, size=walks), steps, rng)
+    seen = Walks(
+        observations=world.observation.take(positions),
+        actions=actions,
+        lengths=np.full(walks, steps, dtype=np.int32),
+        num_observations=world.num_observations,
+        num_actions=world.num_actions,
+        observation_labels=world.observation_labels,
+        action_labels=world.action_labels,
+    )
+    return seen, Truth(positions, world)
+
+
+def _advance(
+    world: TableWorld, start: Indices, steps: int, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """Positions (B, N) and actions (B, N - 1) of walks from the given first positions (B,).
+
+    A draw is the rank of an action among the legal ones of its position, so every legal action is as likely.
+    """
+    by_rank, legal_counts = _legal_by_rank(world)  # (P, A), (P,)
+    arrival = np.take_along_axis(world.next_position, by_rank, axis=1).ravel().astype(np.intp)  # (P * A,)
+    action = by_rank.ravel()  # (P * A,)
+    positions = np.empty((len(start), steps), dtype=np.int32)
+    actions = np.empty((len(start), steps - 1), dtype=np.int32)
+    positions[:, 0] = position = start
+    for step in range(steps - 1):
+        rank = (rng.random(len(start)) * legal_counts.take(position)).astype(np.intp)
+        cell = position * world.num_actions + rank
+        actions[:, step] = action.take(cell)
+        positions[:, step + 1] = position = arrival.take(cell)
+    return positions, actions
+
+
+def _legal_by_rank(world: TableWorld) -> tuple[Indices, Floats]:
+    """Each position's actions (P, A), the legal ones first in rising order, and how many are legal (P,)."""
+    legal = world.legal_actions()  # (P, A)
+    return np.argsort(~legal, axis=1, kind="stable"), legal.sum(axis=1, dtype=np.float64)
+
+
+def sample_family_walks(
+    family: RoomFamily, walks: int, steps: int, rng: np.random.Generator
+) -> tuple[Walks, Truth, Integers]:
+    """Walks in rooms of a family, each in a room drawn at random.
+
+    Returns: the walks; their truth, whose world is `family.base`, since all the rooms share its layout;
+        and the room of each walk (B,).
+    """
+    base_walks, truth = sample_walks(family.base, walks, steps, rng)
+    rooms = rng.integers(len(family), size=walks, dtype=np.int32)
+    return family.paint(base_walks, rooms), truth, rooms
