@@ -16,6 +16,7 @@ from cogmap.environments.grid import GRID_ACTIONS, draw_all
 from cogmap.errors import BadWorld
 from cogmap.records import Floats, Integers, TableWorld
 
+Whole = NDArray[np.int_]
 FACES = ("front", "right", "back", "left", "top", "bottom")
 # Axes: x to the right, y up, z towards the viewer of the front face.
 _NORMAL = np.array([(0, 0, 1), (1, 0, 0), (0, 0, -1), (-1, 0, 0), (0, 1, 0), (0, -1, 0)])  # (6, 3)
@@ -26,7 +27,7 @@ _UNFOLDED = np.array([(1, 1), (1, 2), (1, 3), (1, 0), (0, 1), (2, 1)])  # (6, 2)
 
 
 class AliasedCube(TableWorld):
-    """6 faces of `edge` x `edge` cells; going over an edge lands on the cell of the next face that adjoins it.
+    """6 faces of `edge` x `edge` cells; going over an edge lands on the adjoining cell of the next face.
 
     Cells are numbered face by face and row by row. `coordinates` are row and column in the unfolded cross;
     `face`, `centres` and `corners` are there for a drawing in 3D.
@@ -43,7 +44,7 @@ class AliasedCube(TableWorld):
         face, row, column = (axis.ravel() for axis in np.indices((6, edge, edge)))  # each (P,)
         centres = _centres(edge, face, row, column)
         super().__init__(
-            next_position=_walk_tables(edge, face, centres),
+            next_position=_walk_tables(edge, face, centres).astype(np.int32),
             observation=draw_all(np.random.default_rng(seed), face.size, observations),
             num_observations=observations,
             coordinates=_UNFOLDED[face] * edge + np.stack([row, column], axis=1),
@@ -58,10 +59,10 @@ class AliasedCube(TableWorld):
         object.__setattr__(self, "corners", (centres[:, None] + offsets).astype(np.float64))
 
     def follow(self, position: int, action: int, steps: int) -> Integers:
-        """(steps + 1,): the cells met by going straight on, the heading carried over each edge of the cube."""
-        place = np.rint(self.centres[position]).astype(int)
+        """(steps + 1,): the cells met by going straight on, the heading carried over the cube's edges."""
+        place = self.centres[position].astype(int)
         heading = _HEADING[self.face[position], action]
-        index = {tuple(centre): cell for cell, centre in enumerate(np.rint(self.centres).astype(int).tolist())}
+        index = {tuple(centre): cell for cell, centre in enumerate(self.centres.astype(int).tolist())}
         met = [position]
         for _ in range(steps):
             place, heading = (pair[0] for pair in _advance(self.edge, place[None], heading[None]))
@@ -69,18 +70,16 @@ class AliasedCube(TableWorld):
         return np.array(met, dtype=np.int32)
 
 
-def _centres(edge: int, face: NDArray[np.int_], row: NDArray[np.int_], column: NDArray[np.int_]) -> NDArray[np.int_]:
-    """(P, 3): the middle of each cell in half cells from the cube's own middle, so that all are whole numbers."""
+def _centres(edge: int, face: Whole, row: Whole, column: Whole) -> Whole:
+    """(P, 3): the middle of each cell, in half cells from the cube's own middle: whole numbers."""
     down, right = 2 * row - (edge - 1), 2 * column - (edge - 1)
     return edge * _NORMAL[face] + down[:, None] * _DOWN[face] + right[:, None] * _RIGHT[face]
 
 
-def _advance(
-    edge: int, place: NDArray[np.int_], heading: NDArray[np.int_]
-) -> tuple[NDArray[np.int_], NDArray[np.int_]]:
+def _advance(edge: int, place: Whole, heading: Whole) -> tuple[Whole, Whole]:
     """One cell straight on for many walkers: place and heading, each (walkers, 3).
 
-    Past an edge the walker goes on down the face it comes to, which is against the normal of the face it left.
+    Past an edge the walker goes on down the face it comes to: against the normal of the one it left.
     """
     normal = np.where(np.abs(place) == edge, np.sign(place), 0)
     leaves = (place * heading).sum(axis=1, keepdims=True) == edge - 1
@@ -89,7 +88,7 @@ def _advance(
     return np.where(leaves, over, place + 2 * heading), np.where(leaves, -normal, heading)
 
 
-def _walk_tables(edge: int, face: NDArray[np.int_], centres: NDArray[np.int_]) -> NDArray[np.int_]:
+def _walk_tables(edge: int, face: Whole, centres: Whole) -> Whole:
     """(P, A): the cell each action leads to."""
     side = 2 * edge + 1
     key = (centres + edge) @ (side * side, side, 1)  # (P,) one number for each place in space

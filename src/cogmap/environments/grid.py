@@ -46,7 +46,9 @@ def is_connected(free: Booleans) -> bool:
 def draw_all(rng: np.random.Generator, cells: int, observations: int) -> Integers:
     """(cells,): a uniform observation for each cell, but in `observations` random cells one of each."""
     if not 1 <= observations <= cells:
-        raise BadWorld(f"`observations` (={observations}) must be from 1 to the cells that may differ (={cells})")
+        raise BadWorld(
+            f"`observations` (={observations}) must be from 1 to the cells that may differ (={cells})"
+        )
     drawn = rng.integers(observations, size=cells, dtype=np.int32)
     drawn[rng.permutation(cells)[:observations]] = np.arange(observations)
     return drawn

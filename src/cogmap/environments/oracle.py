@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.errors import BadWorld, NoPath
 from cogmap.records import Booleans, Floats, Integers, TableWorld
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """The way from `positions[0]` to `positions[-1]`: `actions[i]` leads from `positions[i]` to `positions[i + 1]`."""
+    """A way through the world: `actions[i]` leads from `positions[i]` to `positions[i + 1]`."""
 
     actions: Integers  # (L,)
     positions: Integers  # (L + 1,)
@@ -31,7 +32,7 @@ class Route:
 
 
 def true_edges(world: TableWorld, bumps: bool = False) -> tuple[Integers, Integers, Integers]:
-    """Source, action and target of every legal move, each (E,); moves that stay in place only with `bumps`."""
+    """Source, action and target of every legal move, each (E,); with `bumps` also those that stay."""
     taken = world.legal_actions().copy()  # (P, A)
     if not bumps:
         taken &= world.next_position != np.arange(world.num_positions)[:, None]
@@ -40,11 +41,13 @@ def true_edges(world: TableWorld, bumps: bool = False) -> tuple[Integers, Intege
 
 
 def true_graph(world: TableWorld, bumps: bool = False) -> networkx.MultiDiGraph:
-    """The world as a networkx graph: nodes carry `observation`, edges `action`, and the action is the edge's key."""
+    """The world for networkx: nodes carry `observation`, edges `action`, which is also their key."""
     import networkx
 
     graph = networkx.MultiDiGraph(name=world.name)
-    graph.add_nodes_from((position, {"observation": int(seen)}) for position, seen in enumerate(world.observation))
+    graph.add_nodes_from(
+        (position, {"observation": int(seen)}) for position, seen in enumerate(world.observation)
+    )
     for source, action, target in zip(*(column.tolist() for column in true_edges(world, bumps)), strict=True):
         graph.add_edge(source, target, key=action, action=action)
     return graph
@@ -88,7 +91,7 @@ def optimal_route(
 
 
 def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple[int, int] | None:
-    """A start and a goal between which there is no route, or None where every position reaches every other."""
+    """A start and a goal with no route between them, or None where every position reaches every other."""
     from scipy.sparse.csgraph import connected_components
 
     taken = np.ones(next_position.shape, dtype=bool) if legal is None else legal
@@ -130,7 +133,7 @@ def _graph_around(world: TableWorld, forbidden: Booleans) -> csr_array:
     return _adjacency(source, _goal_vertex(forbidden)[target], 2 * world.num_positions)
 
 
-def _adjacency(source: Integers, target: Integers, vertices: int) -> csr_array:
+def _adjacency(source: NDArray[Any], target: NDArray[Any], vertices: int) -> csr_array:
     from scipy.sparse import csr_array
 
     return csr_array((np.ones(source.size), (source, target)), shape=(vertices, vertices))

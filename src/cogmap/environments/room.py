@@ -25,8 +25,8 @@ Corner = tuple[int, int]  # row, column of a patch's upper left cell
 class AliasedRoom(TableWorld):
     """A `height` x `width` room whose colours leave a walker in doubt, and a patch that doubles the doubt.
 
-    patch: side of the square that occurs twice; None is 4, or half the shorter side where that is less; 0 is none.
-        The two copies neither overlap nor touch, not even at a corner, and hold no walls.
+    patch: side of the square that occurs twice; None is 4, or half the shorter side where that is less;
+        0 is none. The two copies neither overlap nor touch, not even at a corner, and hold no walls.
     walls: inner walls. A boolean (H, W) array of blocked cells, a number of them, or a share of the room.
     bump: what a walker does at a wall. "stay" lets it try and see the same again; "resample" lets it
         draw only among the moves that are open.
@@ -53,9 +53,9 @@ class AliasedRoom(TableWorld):
             raise BadWorld(f'`bump` must be "stay" or "resample", got {bump!r}')
         rng = np.random.default_rng(seed)
         patch = _default_patch(height, width) if patch is None else patch
-        given = _given_walls(walls, height, width)
-        corners = _place_patches(rng, given, patch)
-        free = ~given if walls is None or np.ndim(walls) else _draw_walls(rng, corners, patch, given.shape, walls)
+        blocked = _given_walls(walls, height, width)
+        corners = _place_patches(rng, blocked, patch)
+        free = _add_walls(rng, ~blocked, corners, patch, _number_of_walls(walls, height * width))
         next_position, open_moves = grid_moves(free)
         super().__init__(
             next_position=next_position,
@@ -107,42 +107,45 @@ def _place_patches(rng: np.random.Generator, blocked: Booleans, patch: int) -> t
             if apart.any():
                 second = rng.choice(corners[apart])
                 return (int(first[0]), int(first[1])), (int(second[0]), int(second[1]))
-    rule = f"a {height} x {width} room must have free space for two {patch} x {patch} patches that do not touch"
+    rule = (
+        f"a {height} x {width} room must have free space for two {patch} x {patch} patches that do not touch"
+    )
     raise BadWorld(f"{rule}; use a larger room or a smaller `patch`")
 
 
-def _draw_walls(
-    rng: np.random.Generator, corners: tuple[Corner, ...], patch: int, shape: tuple[int, ...], walls: ArrayLike
-) -> Booleans:
-    """(H, W): the free cells after blocking random ones outside the patches that cut nothing off."""
-    number = _number_of_walls(walls, shape)
-    free = np.ones(shape, dtype=bool)
-    may_block = np.ones(shape, dtype=bool)
-    for row, column in corners:
-        may_block[row : row + patch, column : column + patch] = False
-    for row, column in rng.permutation(np.argwhere(may_block)):
-        if number == 0:
-            break
-        free[row, column] = False
-        if is_connected(free):
-            number -= 1
-        else:
-            free[row, column] = True
-    if number:
-        wanted = _number_of_walls(walls, shape)
-        rule = f"`walls` (={wanted} cells) must leave the patches alone and the free cells connected"
-        raise BadWorld(f"{rule}, only {wanted - number} could be placed")
-    return free
-
-
-def _number_of_walls(walls: ArrayLike, shape: tuple[int, ...]) -> int:
-    """A whole number is a count, a fraction the share of the room's cells."""
+def _number_of_walls(walls: ArrayLike | None, cells: int) -> int:
+    """How many walls are to be drawn: a whole number is a count, a fraction the share of the room's cells."""
+    if walls is None or np.ndim(walls) > 0:
+        return 0
     value = np.asarray(walls)[()]
     if isinstance(value, np.integer) and value >= 0:
         return int(value)
     if isinstance(value, np.floating) and 0 <= value < 1:
-        return round(float(value) * shape[0] * shape[1])
+        return round(float(value) * cells)
     raise BadWorld(f"`walls` must be a number of cells from 0 or a share in [0, 1), got {walls!r}")
+
+
+def _add_walls(
+    rng: np.random.Generator, free: Booleans, corners: tuple[Corner, ...], patch: int, number: int
+) -> Booleans:
+    """(H, W): the free cells after blocking random ones outside the patches, none of which cuts anything off."""
+    free = free.copy()
+    may_block = free.copy()
+    for row, column in corners:
+        may_block[row : row + patch, column : column + patch] = False
+    placed = 0
+    for row, column in rng.permutation(np.argwhere(may_block)):
+        if placed == number:
+            break
+        free[row, column] = False
+        if is_connected(free):
+            placed += 1
+        else:
+            free[row, column] = True
+    if placed < number:
+        rule = f"`walls` (={number} cells) must leave the patches alone and the free cells connected"
+        raise BadWorld(f"{rule}, only {placed} could be placed")
+    return free
 
 
 def _colour(

@@ -1,8 +1,8 @@
 """Rooms that share one partition and differ in colours: the in-context problem of the paper's section 4.5.
 
-A room of the family is an injective map from the O sets of the partition to the colours. With i_1, ..., i_O the
-sets in the order of their colours, lowest first, the rule R of the last appendix is "i_k is not k, for every k":
-in such rooms the set k never wears the room's k-th colour. A room *breaks* R as often as i_k = k.
+A room of the family is an injective map from the O sets of the partition to the colours. Let i_1, ..., i_O be
+the sets in the order of their colours, lowest first. The rule R of the last appendix is "i_k is not k, for every
+k": the set k never wears the room's k-th colour. A room *breaks* R as often as i_k = k.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ class RoomFamily:
             rule = f"`colours` must have shape (R, O) with O = {self.base.num_observations}"
             raise BadWorld(f"{rule}, got {colours.shape}")
         if colours.size and (colours.min() < 0 or colours.max() >= self.num_colours):
-            raise BadWorld(f"`colours` must be in [0, {self.num_colours}), got {colours.min()} to {colours.max()}")
+            raise BadWorld(
+                f"`colours` must be in [0, {self.num_colours}), got {colours.min()} to {colours.max()}"
+            )
         if (np.diff(np.sort(colours, axis=1), axis=1) == 0).any():
             raise BadWorld("`colours` must differ within a room: the map from sets to colours is injective")
         colours.flags.writeable = False
@@ -68,7 +70,7 @@ class RoomFamily:
         )
 
     def paint(self, walks: Walks, rooms: NDArray[np.integer]) -> Walks:
-        """Walks in `base` as they look in `rooms` (B,): the same positions and actions, each room's own colours."""
+        """Walks in `base` as they look in `rooms` (B,): the same ways, in each room's own colours."""
         if walks.num_observations != self.base.num_observations:
             rule = f"walks to paint must show the {self.base.num_observations} sets of the partition"
             raise BadWorld(f"{rule}, got {walks.num_observations} observations")
@@ -143,14 +145,13 @@ def _orders(sets: int) -> Integers:
 def _draw_colours(
     rng: np.random.Generator, counts: list[int], orders: Integers, num_colours: int
 ) -> list[Integers]:
-    """Tables of `counts` rooms each, all different, uniform over the rooms that rank their sets by one of `orders`."""
+    """Tables of `counts` rooms, all different, uniform over the rooms that rank their sets as in `orders`."""
     sets = orders.shape[1]
     choices = comb(num_colours, sets)
-    if sum(counts) > len(orders) * choices:
-        raise BadWorld(
-            f"there must be at least as many rooms of a kind (={len(orders) * choices}) as asked for (={sum(counts)})"
-        )
-    drawn = rng.choice(len(orders) * choices, size=sum(counts), replace=False)  # (R,)
+    total = len(orders) * choices
+    if min(counts) < 1 or sum(counts) > total:
+        raise BadWorld(f"rooms of a kind must be from 1 to all there are (={total}), got {counts} of them")
+    drawn = rng.choice(total, size=sum(counts), replace=False)  # (R,)
     order, ranked = orders[drawn // choices], _choose(drawn % choices, num_colours, sets)  # each (R, O)
     colours = np.empty_like(ranked)
     np.put_along_axis(colours, order, ranked, axis=1)  # the set i_k wears the k-th lowest colour

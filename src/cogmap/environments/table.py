@@ -6,7 +6,7 @@ from textwrap import dedent
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from cogmap.environments.grid import (
     GRID_ACTIONS,
@@ -20,6 +20,7 @@ from cogmap.environments.oracle import unreachable
 from cogmap.errors import BadWorld
 from cogmap.records import Booleans, Integers, TableWorld
 
+Characters = NDArray[np.str_]
 WALL = "#"
 DOORS = {"^": 0, "v": 1, "<": 2, ">": 3}  # the one action that leads through
 
@@ -109,7 +110,7 @@ def maze_from_text(drawing: str) -> TableWorld:
     labels, observation = np.unique(cells[free], return_inverse=True)
     return TableWorld(
         next_position=next_position,
-        observation=observation,
+        observation=observation.astype(np.int32),
         num_observations=len(labels),
         coordinates=grid_coordinates(free),
         observation_labels=tuple(labels.tolist()),
@@ -118,7 +119,7 @@ def maze_from_text(drawing: str) -> TableWorld:
     )
 
 
-def _cells(drawing: str) -> np.ndarray[Any, np.dtype[np.str_]]:
+def _cells(drawing: str) -> Characters:
     """(H, W): one character a cell; short lines are filled up with walls."""
     if "\t" in drawing:
         raise BadWorld("a maze must be drawn without tabs, got one: a tab is not as wide as a cell")
@@ -129,7 +130,9 @@ def _cells(drawing: str) -> np.ndarray[Any, np.dtype[np.str_]]:
     return np.array([list(line.ljust(width)) for line in lines])
 
 
-def _through_doors(character: np.ndarray[Any, Any], next_position: Integers, open_moves: Booleans) -> Integers:
+def _through_doors(
+    character: np.ndarray[Any, Any], next_position: Integers, open_moves: Booleans
+) -> Integers:
     """(P, A): the moves that doors leave open; a door is entered and left by its own action only."""
     passes = np.array([DOORS.get(symbol, -1) for symbol in character])  # (P,) -1 where there is no door
     action = np.arange(len(GRID_MOVES))

@@ -1,8 +1,8 @@
 """The best accuracy there is: an exact Bayes filter that knows the world and sees what the model sees.
 
-Before step n + 1 it has x_0, a_0, ..., x_n, a_n, and starts from a uniform belief over positions. An agent that
-draws only legal actions gives something away by the action itself: p(action | position) is one in the number of
-legal actions there, and nothing where the action is illegal.
+Before step n + 1 it has x_0, a_0, ..., x_n, a_n, and starts from a uniform belief over positions. An agent
+that draws only legal actions gives something away by the action itself: p(action | position) is one in the
+number of legal actions there, and nothing where the action is illegal.
 """
 
 from __future__ import annotations
@@ -34,41 +34,51 @@ class _Belief(NamedTuple):
 
 
 def ceiling(walks: Walks, world: TableWorld) -> Ceiling:
-    """Accuracy on these walks of the filter that knows `world`; `BadWalks` if they cannot have happened there."""
+    """Accuracy on these walks of the filter that knows `world`; `BadWalks` if they cannot be from there."""
     _check_match(walks, world)
     likelihood = world.legal_actions() / world.legal_actions().sum(axis=1, keepdims=True)  # (P, A)
-    belief = _start(walks, world)
+    actions, seen = (
+        walks.actions.T.copy(),
+        walks.observations.T.copy(),
+    )  # (N - 1, B), (N, B)
+    goes_on = walks.step_mask().T.copy()  # (N, B)
+    belief = _start(seen[0], world)
     correct = np.zeros(walks.num_steps - 1)  # (N - 1,)
-    active = walks.step_mask()[:, 1:].sum(axis=0)  # (N - 1,)
     for step in range(walks.num_steps - 1):
-        belief = _act(belief, walks.actions[:, step], walks.lengths > step + 1, world, likelihood)
-        seen = walks.observations[:, step + 1]
-        correct[step] = _count_correct(belief, seen, walks.lengths > step + 1, world)
-        belief = _see(belief, seen, world)
-        _check_possible(belief, walks.lengths > step + 1, step + 1)
-    return Ceiling(accuracy=float(correct.sum() / active.sum()), by_step=correct / active)
+        belief = _act(belief, actions[step], goes_on[step + 1], world, likelihood)
+        correct[step] = _count_correct(belief, seen[step + 1], goes_on[step + 1], world)
+        belief = _see(belief, seen[step + 1], world)
+        _check_possible(belief, goes_on[step + 1], step + 1)
+    predicted = goes_on[1:].sum(axis=1)  # (N - 1,)
+    return Ceiling(accuracy=float(correct.sum() / predicted.sum()), by_step=correct / predicted)
 
 
-def _start(walks: Walks, world: TableWorld) -> _Belief:
-    """All positions that look like each walk's first observation."""
-    walk, position = np.nonzero(walks.observations[:, :1] == world.observation)
+def _start(seen: Integers, world: TableWorld) -> _Belief:
+    """All positions that look like each walk's first observation (B,)."""
+    walk, position = np.nonzero(seen[:, None] == world.observation)
     belief = _Belief(walk, position.astype(np.int32), np.ones(walk.size))
-    _check_possible(belief, np.ones(walks.num_walks, dtype=bool), 0)
+    _check_possible(belief, np.ones(seen.size, dtype=bool), 0)
     return belief
 
 
 def _act(
     belief: _Belief, actions: Integers, goes_on: Booleans, world: TableWorld, likelihood: Floats
 ) -> _Belief:
-    """The belief after `actions` (B,), of the walks that go on; hypotheses that meet become one."""
+    """The belief after `actions` (B,), of the walks that go on."""
     action = actions[belief.walk]
     weight = belief.weight * likelihood[belief.position, action]
     alive = goes_on[belief.walk] & (weight > 0)
-    walk, weight = belief.walk[alive], weight[alive]
-    place = walk * world.num_positions + world.next_position[belief.position[alive], action[alive]]
-    met, which = np.unique(place, return_inverse=True)
-    weight = np.bincount(which, weights=weight, minlength=met.size)
-    return _Belief(met // world.num_positions, (met % world.num_positions).astype(np.int32), weight)
+    moved = world.next_position[belief.position[alive], action[alive]]
+    return _merge(_Belief(belief.walk[alive], moved, weight[alive]), world.num_positions)
+
+
+def _merge(belief: _Belief, num_positions: int) -> _Belief:
+    """Hypotheses of one walk that have met become one, so that no walk drags copies along to its end."""
+    if (np.diff(belief.walk) > 0).all():  # every walk has one hypothesis left
+        return belief
+    met, which = np.unique(belief.walk * num_positions + belief.position, return_inverse=True)
+    weight = np.bincount(which, weights=belief.weight).astype(np.float64)
+    return _Belief(met // num_positions, (met % num_positions).astype(np.int32), weight)
 
 
 def _count_correct(belief: _Belief, seen: Integers, goes_on: Booleans, world: TableWorld) -> int:
