@@ -1,0 +1,147 @@
+"""Sparse counts: how often each code was seen, with what, and what followed it under each action.
+
+Everything here sorts plain integers: J x A x J is never laid out, and the work grows with the steps alone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.errors import BadRun
+from cogmap.records import Codes, Integers, Walks
+
+Keys = NDArray[np.int64]
+_KEY_BITS = 63
+
+
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """`count[e]` times, `action[e]` led from code `source[e]` to code `target[e]`; sorted, no repeats."""
+
+    source: Integers  # (E,) in [0, J)
+    action: Integers  # (E,) in [0, A)
+    target: Integers  # (E,) in [0, J)
+    count: Integers  # (E,) at least 1
+    num_codes: int  # J
+    num_actions: int  # A
+
+    @property
+    def total(self) -> int:
+        """Steps that led anywhere."""
+        return int(self.count.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Sightings:
+    """`count[i]` times, `observation[i]` was seen when `code[i]` was active; sorted, no repeats."""
+
+    code: Integers  # (I,) in [0, J)
+    observation: Integers  # (I,) in [0, O)
+    count: Integers  # (I,) at least 1
+    num_codes: int  # J
+    num_observations: int  # O
+
+
+def unique_codes(codes: Codes) -> tuple[Integers, Integers]:
+    """Every tuple met (J, M), in lexicographic order, and each step's row in it (B, N); padding is -1."""
+    real = np.arange(codes.codes.shape[1]) < codes.lengths[:, None]  # (B, N)
+    steps = codes.codes.reshape(-1, codes.bottlenecks) if real.all() else codes.codes[real]  # (steps, M)
+    rank, bound = np.zeros(len(steps), dtype=np.int64), 1
+    for bottleneck in range(codes.bottlenecks):
+        if not _fits(bound * codes.num_codes, len(steps)):
+            place, rank = _rank(rank, bound)
+            bound = len(place)
+        rank = rank.astype(np.int64) * codes.num_codes + steps[:, bottleneck]
+        bound *= codes.num_codes
+    place, rank = _rank(rank, bound)
+    if real.all():
+        return steps[place], rank.reshape(real.shape)
+    index = np.full(real.shape, -1, dtype=np.int32)
+    index[real] = rank
+    return steps[place], index
+
+
+def count_transitions(index: Integers, actions: Integers, num_codes: int, num_actions: int) -> Counts:
+    """Counts of (code, action, next code); `index` is (B, N) with -1 as padding, `actions` (B, N - 1)."""
+    source, target = index[:, :-1], index[:, 1:]  # (B, N - 1)
+    key = (source * np.int64(num_actions) + actions) * num_codes + target
+    key = key.ravel() if target.min(initial=0) >= 0 else key[target >= 0]  # padding is only ever at the end
+    key, count = _run_lengths(key)
+    row, target = np.divmod(key, num_codes)
+    source, action = np.divmod(row, num_actions)
+    return Counts(_small(source), _small(action), _small(target), count, num_codes, num_actions)
+
+
+def count_sightings(
+    index: Integers, observations: Integers, num_codes: int, num_observations: int
+) -> Sightings:
+    """Counts of (code, observation); both arrays are (B, N), padding is -1 in `index`."""
+    key = index * np.int64(num_observations) + observations
+    key, count = _run_lengths(key.ravel() if index.min(initial=0) >= 0 else key[index >= 0])
+    code, observation = np.divmod(key, num_observations)
+    return Sightings(_small(code), _small(observation), count, num_codes, num_observations)
+
+
+def check_codes(codes: Codes, walks: Walks) -> None:
+    """Codes and walks must be of the same steps."""
+    if codes.codes.shape[:2] != walks.observations.shape:
+        rule = f"codes must be of the walks' steps, shape {walks.observations.shape}"
+        raise BadRun(f"{rule}, got {codes.codes.shape[:2]}")
+    if not np.array_equal(codes.lengths, walks.lengths):
+        walk = int(np.flatnonzero(codes.lengths != walks.lengths)[0])
+        rule = f"codes must have the walks' lengths, {walks.lengths[walk]} for walk {walk}"
+        raise BadRun(f"{rule}, got {codes.lengths[walk]}")
+
+
+def _fits(bound: int, steps: int) -> bool:
+    """Whether keys below `bound` leave room for a step's place in the same 63 bits."""
+    return bound.bit_length() + steps.bit_length() <= _KEY_BITS
+
+
+def _rank(keys: Keys, bound: int) -> tuple[Keys, Integers]:
+    """A place of each distinct key, in rising order of keys, and the rank of every key among them.
+
+    A key and its place share one integer, so that one plain sort, several times faster than an
+    argsort, does both; `bound` is above every key. Where there are fewer possible keys than steps,
+    a table does it without a sort.
+    """
+    if bound <= len(keys):
+        return _rank_by_table(keys, bound)
+    bits = len(keys).bit_length()
+    if not _fits(bound, len(keys)):
+        raise BadRun(f"codes must be fewer than 2^{_KEY_BITS - bits} to be told apart, got {bound}")
+    packed = np.sort((keys << bits) | np.arange(len(keys), dtype=np.int64))
+    place = packed & ((1 << bits) - 1)
+    packed >>= bits
+    starts = _starts(packed)
+    rank = np.empty(len(keys), dtype=np.int32)
+    rank[place] = np.cumsum(starts, dtype=np.int32) - 1
+    return place[starts], rank
+
+
+def _rank_by_table(keys: Keys, bound: int) -> tuple[Keys, Integers]:
+    place = np.full(bound, -1, dtype=np.int64)
+    place[keys] = np.arange(len(keys))
+    used = place >= 0
+    return place[used], (np.cumsum(used, dtype=np.int32) - 1)[keys]
+
+
+def _run_lengths(keys: Keys) -> tuple[Keys, Integers]:
+    """Distinct keys in rising order, and how often each occurs."""
+    keys = np.sort(keys)
+    starts = np.flatnonzero(_starts(keys))
+    return keys[starts], _small(np.diff(starts, append=len(keys)))
+
+
+def _starts(ordered: Keys) -> NDArray[np.bool_]:
+    """True where a run of equal keys begins."""
+    starts = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=starts[1:])
+    return starts
+
+
+def _small(values: NDArray[np.int64]) -> Integers:
+    return values.astype(np.int32)

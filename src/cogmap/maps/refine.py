@@ -1,0 +1,153 @@
+"""Partition refinement of codes: Moore's minimisation of an automaton, run on counts instead of a table.
+
+Level 0 puts codes that see the same into one block. Level k + 1 puts those together that see the same and
+whose successors, action by action, lie in the same blocks of level k. Blocks only ever split where counts
+say so: where they are silent or contradict themselves a code's successor is a wild card, and such a code
+joins a block only if exactly one fits it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cogmap.maps.counts import Counts, Sightings
+from cogmap.maps.evidence import UNKNOWN, leaders
+from cogmap.records import Booleans, Integers
+
+NEVER = -2  # an action that was never taken from a code, although chance would have had it taken
+_PATIENCE = 8  # levels without a new block; rare codes may swing between blocks for ever
+
+
+def refine(counts: Counts, seen: Sightings) -> Integers:
+    """The block of each code (J,), or UNKNOWN for codes too rare or too uncertain to found or join one."""
+    observation = leaders(seen.code, seen.observation, seen.count, (seen.num_codes, seen.num_observations))
+    sees = observation.clear_column()
+    tries = action_tries(counts)
+    core = np.flatnonzero(tries.sum(axis=1) >= 4 * counts.num_actions)
+    never = never_taken(tries)[core]
+    edges = _edges_from(counts, core)
+    block, most, since = sees, 0, 0
+    while since < _PATIENCE and len(core):
+        successor = successors(edges, block)[core]  # (core, A)
+        successor[never] = NEVER
+        found = group(np.column_stack((sees[core], successor)))
+        level = np.full(counts.num_codes, UNKNOWN, dtype=np.int32)
+        level[core] = found
+        if np.array_equal(level, block):
+            break
+        block, blocks = level, int(found.max(initial=-1)) + 1
+        most, since = (blocks, 0) if blocks > most else (most, since + 1)
+    return block if len(core) else np.full(counts.num_codes, UNKNOWN, dtype=np.int32)
+
+
+def action_tries(counts: Counts) -> Integers:
+    """(J, A): how often each action was taken from each code."""
+    row = counts.source.astype(np.int64) * counts.num_actions + counts.action
+    tries = np.bincount(row, weights=counts.count, minlength=counts.num_codes * counts.num_actions)
+    return tries.astype(np.int64).reshape(counts.num_codes, counts.num_actions)
+
+
+def never_taken(tries: Integers) -> Booleans:
+    """(J, A): true where an action was never taken although ten times were to be expected of it.
+
+    Expected, if actions were drawn here as they are everywhere: chance leaves one out with e^-10.
+    """
+    share = tries.sum(axis=0) / max(tries.sum(), 1)  # (A,)
+    return (tries == 0) & (tries.sum(axis=1, keepdims=True) * share >= 10)
+
+
+def successors(counts: Counts, block: Integers) -> Integers:
+    """(J, A): the block that each action clearly leads to from each code, or UNKNOWN."""
+    known = block[counts.target] >= 0
+    row = counts.source[known].astype(np.int64) * counts.num_actions + counts.action[known]
+    shape = (counts.num_codes * counts.num_actions, int(block.max(initial=0)) + 1)
+    lead = leaders(row, block[counts.target[known]], counts.count[known], shape)
+    return lead.clear_column().reshape(counts.num_codes, counts.num_actions)
+
+
+def group(signatures: Integers) -> Integers:
+    """(R,): the group of each row of (R, C) signatures, numbered from 0; UNKNOWN entries are wild cards.
+
+    Rows without wild cards are grouped by equality. The others, those with the fewest wild cards first,
+    join the one group that agrees with what they know; agreeing with several leaves them UNKNOWN, and with
+    none they found a group. A row must know more than half of its entries to take part.
+    """
+    wild = signatures == UNKNOWN  # (R, C)
+    found = np.full(len(signatures), UNKNOWN, dtype=np.int32)
+    members = np.empty((0, signatures.shape[1]), dtype=signatures.dtype)  # one signature a group
+    patterns, pattern_of = distinct_rows(wild)
+    for pattern in np.argsort(patterns.sum(axis=1), kind="stable"):
+        known = ~patterns[pattern]
+        if 2 * known.sum() <= known.size:
+            break
+        rows = np.flatnonzero(pattern_of == pattern)
+        joined, founders = _join(members[:, known], signatures[rows][:, known])
+        found[rows] = joined
+        members = np.concatenate((members, signatures[rows[founders]]))
+    return _renumber(found)
+
+
+def _join(members: Integers, rows: Integers) -> tuple[Integers, Integers]:
+    """The group of each row: the only one that equals it, UNKNOWN if several do, a new one if none does.
+
+    Also the rows that found the new groups, in the order of their numbers.
+    """
+    _, kind = distinct_rows(np.concatenate((members, rows)))
+    of_member, of_row = kind[: len(members)], kind[len(members) :]
+    kinds = int(kind.max(initial=-1)) + 1
+    fitting = np.bincount(of_member, minlength=kinds)
+    target = np.full(kinds, UNKNOWN, dtype=np.int32)
+    target[of_member] = np.arange(len(members))
+    target[fitting > 1] = UNKNOWN
+    founder = np.full(kinds, UNKNOWN, dtype=np.int64)
+    founder[of_row[::-1]] = np.arange(len(rows))[::-1]
+    new = np.flatnonzero((fitting == 0) & (founder >= 0))
+    target[new] = len(members) + np.arange(len(new))
+    return target[of_row], founder[new]
+
+
+def distinct_rows(table: Integers) -> tuple[Integers, Integers]:
+    """The distinct rows of (R, C), in no particular order, and the number of each row among them (R,)."""
+    number = np.zeros(len(table), dtype=np.int64)
+    for column in table.T.astype(np.int64):
+        low = column.min(initial=0)
+        _, number = _dense(number * (column.max(initial=0) - low + 1) + column - low)
+    first, number = _dense(number)
+    return table[first], number
+
+
+def _dense(keys: Integers) -> tuple[Integers, Integers]:
+    order = np.argsort(keys)
+    starts = np.ones(len(keys), dtype=bool)
+    starts[1:] = keys[order[1:]] != keys[order[:-1]]
+    number = np.empty(len(keys), dtype=np.int64)
+    number[order] = np.cumsum(starts) - 1
+    return order[starts], number
+
+
+def _renumber(found: Integers) -> Integers:
+    """Groups numbered by first appearance, so that equal partitions are equal arrays."""
+    known = np.flatnonzero(found >= 0)
+    first = np.full(int(found.max(initial=-1)) + 1, len(found), dtype=np.int64)
+    np.minimum.at(first, found[known], known)
+    used = np.flatnonzero(first < len(found))
+    number = np.full(len(first), UNKNOWN, dtype=np.int32)
+    number[used[np.argsort(first[used])]] = np.arange(len(used))
+    renumbered = np.full(len(found), UNKNOWN, dtype=np.int32)
+    renumbered[known] = number[found[known]]
+    return renumbered
+
+
+def _edges_from(counts: Counts, codes: Integers) -> Counts:
+    """The counts of those transitions alone that start in `codes`."""
+    wanted = np.zeros(counts.num_codes, dtype=bool)
+    wanted[codes] = True
+    keep = wanted[counts.source]
+    return Counts(
+        counts.source[keep],
+        counts.action[keep],
+        counts.target[keep],
+        counts.count[keep],
+        counts.num_codes,
+        counts.num_actions,
+    )
