@@ -1,0 +1,131 @@
+"""Where on the map the agent may be: a Bayes filter over the nodes, for one agent or many walks at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from cogmap.errors import BadConfig, BadWalks
+from cogmap.records import Booleans, CognitiveMap, Floats, Integers
+
+# An action never taken at a node leads as likely to a neighbour or nowhere as to any node of the map.
+_NEARBY_SHARE = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefModel:
+    """What a map says about moving and seeing, softened so that no belief is ever impossible."""
+
+    moves: Any  # sparse (A * V, V): row a * V + target, column source; probability of following the map there
+    adrift: Floats  # (A, V) probability that an action taken at a node leads to any node at all
+    likelihood: Floats  # (O, V) probability of seeing an observation at a node
+    known: Booleans  # (A, V) whether the map knows where an action leads from a node
+
+    @property
+    def num_nodes(self) -> int:
+        return self.likelihood.shape[1]
+
+    @property
+    def num_actions(self) -> int:
+        return self.adrift.shape[0]
+
+    def ignorance(self) -> Floats:
+        """(V,) the belief of an agent that has seen nothing yet."""
+        return np.full(self.num_nodes, 1 / self.num_nodes)
+
+    def after_each_action(self, belief: Floats) -> Floats:
+        """(A, V) the belief after each action, before anything is seen."""
+        followed = (self.moves @ belief).reshape(self.num_actions, self.num_nodes)
+        return followed + (self.adrift @ belief)[:, None] / self.num_nodes
+
+    def after_action(self, belief: Floats, action: int) -> Floats:
+        """(V,) or (V, B) the belief after one action, before anything is seen."""
+        block = self.moves[action * self.num_nodes : (action + 1) * self.num_nodes]
+        return block @ belief + (self.adrift[action] @ belief) / self.num_nodes
+
+    def after_seeing(self, belief: Floats, observation: int) -> Floats:
+        """(V,) the belief once the observation is known too."""
+        weighed = belief * self.likelihood[observation]
+        return weighed / weighed.sum()
+
+
+def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float = 0.01) -> BeliefModel:
+    """The filter of a map.
+
+    slip: probability that an action does not lead where the map says but to any node: wrong edges, a
+        world that changed, an agent picked up and put down elsewhere.
+    noise: probability that another observation than the node's own is seen.
+    """
+    for name, value in (("slip", slip), ("noise", noise)):
+        if not 0 < value < 1:
+            raise BadConfig(f"`{name}` must be between 0 and 1, both excluded, got {value}")
+    known = np.zeros((cognitive_map.num_actions, cognitive_map.num_nodes), dtype=bool)
+    known[cognitive_map.edge_action, cognitive_map.edge_source] = True
+    near = _neighbourhoods(cognitive_map)
+    blocks = [
+        (1 - slip) * (_followed(cognitive_map, action) + _NEARBY_SHARE * near * ~known[action])
+        for action in range(cognitive_map.num_actions)
+    ]
+    adrift = np.where(known, slip, 1 - (1 - slip) * _NEARBY_SHARE)
+    others = max(cognitive_map.num_observations - 1, 1)
+    shown = np.arange(cognitive_map.num_observations)[:, None] == cognitive_map.node_observation
+    likelihood = np.where(shown, 1 - noise, noise / others)
+    return BeliefModel(csr_array(vstack(blocks)), adrift, likelihood, known)
+
+
+def _followed(cognitive_map: CognitiveMap, action: int) -> Any:
+    """Sparse (V, V): target by source, the share of times the action led from there to there."""
+    chosen = cognitive_map.edge_action == action
+    source, target = cognitive_map.edge_source[chosen], cognitive_map.edge_target[chosen]
+    support = np.maximum(cognitive_map.edge_support[chosen], 1).astype(float)
+    total = np.bincount(source, weights=support, minlength=cognitive_map.num_nodes)
+    size = (cognitive_map.num_nodes, cognitive_map.num_nodes)
+    return csr_array((support / total[source], (target, source)), shape=size)
+
+
+def _neighbourhoods(cognitive_map: CognitiveMap) -> Any:
+    """Sparse (V, V): target by source, the node itself and its successors with equal shares."""
+    nodes = np.arange(cognitive_map.num_nodes)
+    source = np.concatenate([cognitive_map.edge_source, nodes])
+    target = np.concatenate([cognitive_map.edge_target, nodes])
+    pairs = np.unique(np.stack([target, source]), axis=1)
+    shares = 1 / np.bincount(pairs[1], minlength=cognitive_map.num_nodes)[pairs[1]]
+    return csr_array((shares, (pairs[0], pairs[1])), shape=(len(nodes), len(nodes)))
+
+
+def track(
+    cognitive_map: CognitiveMap,
+    observations: Integers,
+    actions: Integers,
+    slip: float = 0.01,
+    noise: float = 0.01,
+) -> tuple[Integers, Floats]:
+    """(B, N) the likeliest node at every step of every walk, and (B, N) how likely it is.
+
+    Each step is judged by what was seen and done up to it, and by the map alone: no model, no codes.
+    """
+    walks, steps = observations.shape
+    if actions.shape != (walks, steps - 1):
+        raise BadWalks(f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)}, got {actions.shape}")
+    model = belief_model(cognitive_map, slip, noise)
+    nodes, certainty = np.empty((walks, steps), dtype=np.int32), np.empty((walks, steps))
+    belief = np.repeat(model.ignorance()[:, None], walks, axis=1)  # (V, B)
+    for step in range(steps):
+        if step:
+            belief = _advance_all(model, belief, actions[:, step - 1])
+        belief = belief * model.likelihood[observations[:, step]].T
+        belief /= belief.sum(axis=0)
+        nodes[:, step], certainty[:, step] = belief.argmax(axis=0), belief.max(axis=0)
+    return nodes, certainty
+
+
+def _advance_all(model: BeliefModel, belief: Floats, actions: Integers) -> Floats:
+    """(V, B) the beliefs after each walk's own action (B,)."""
+    moved = np.empty_like(belief)
+    for action in np.unique(actions):
+        chosen = actions == action
+        moved[:, chosen] = model.after_action(belief[:, chosen], int(action))
+    return moved

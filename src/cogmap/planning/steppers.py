@@ -1,0 +1,58 @@
+"""Worlds as the navigator meets them: a function from an action to the next observation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from cogmap.errors import BadWorld
+from cogmap.records import TableWorld
+
+Stepper = Callable[[int], int]
+
+
+class TableStepper:
+    """Walks in a table world. `position` is for the referee, not for the agent."""
+
+    def __init__(self, world: TableWorld, position: int) -> None:
+        if not 0 <= position < world.num_positions:
+            raise BadWorld(f"`position` must be in [0, {world.num_positions}), got {position}")
+        self.world = world
+        self.position = position
+
+    @property
+    def observation(self) -> int:
+        """What is seen here, before any action."""
+        return int(self.world.observation[self.position])
+
+    def __call__(self, action: int) -> int:
+        self.position = int(self.world.next_position[self.position, action])
+        return self.observation
+
+
+class GymStepper:
+    """Walks in a Gymnasium environment.
+
+    index_of: turns an observation of the environment into the index, or label, that the map knows it by.
+    action_of: turns the map's action into one of the environment, where the two differ.
+    """
+
+    def __init__(
+        self,
+        environment: Any,
+        index_of: Callable[[Any], int | str] = int,
+        action_of: Callable[[int], Any] = int,
+        seed: int | None = None,
+    ) -> None:
+        self.environment = environment
+        self._index_of = index_of
+        self._action_of = action_of
+        first, _ = environment.reset(seed=seed)
+        self.observation = index_of(first)
+        self.over = False
+
+    def __call__(self, action: int) -> int | str:
+        seen, _, terminated, truncated, _ = self.environment.step(self._action_of(action))
+        self.over = bool(terminated or truncated)
+        self.observation = self._index_of(seen)
+        return self.observation
