@@ -1,0 +1,24 @@
+"""GINC, the text of the paper's last experiment: documents and prompts drawn from hidden Markov models.
+
+The published set cannot be shipped, so it is made again here, byte for byte, from numpy's legacy generator.
+"""
+
+from cogmap.environments.ginc.config import GincConfig
+from cogmap.environments.ginc.documents import Documents, sample_training_and_validation
+from cogmap.environments.ginc.files import write_ginc
+from cogmap.environments.ginc.prompts import Prompts, sample_prompts
+from cogmap.environments.ginc.reading import read_prompts, read_truth
+from cogmap.environments.ginc.world import GincWorld, build_world
+
+__all__ = [
+    "Documents",
+    "GincConfig",
+    "GincWorld",
+    "Prompts",
+    "build_world",
+    "read_prompts",
+    "read_truth",
+    "sample_prompts",
+    "sample_training_and_validation",
+    "write_ginc",
+]

@@ -1,0 +1,86 @@
+"""What numpy's legacy generator would draw, made for many places of its stream at once.
+
+The generator is a stream of 32-bit words. `rand()` reads two of them; `randint(low, low + bound)` reads words,
+masked to the bits `bound` needs, until one is below `bound`, and reads none at all when `bound` is 1. So where
+a draw ends depends on where it starts and on nothing else, and a table over all starts replaces the calls.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.records import Floats
+
+Words = NDArray[np.uint32]
+Places = NDArray[np.int64]
+
+
+class WordStream:
+    """The coming words of a legacy generator, looked at before they are consumed."""
+
+    def __init__(self, seed: int) -> None:
+        self._random = np.random.RandomState(seed)
+        self._words: Words = np.empty(0, dtype=np.uint32)
+
+    def peek(self, count: int) -> Words:
+        """(count,): the next words, still to come."""
+        missing = count - self._words.size
+        if missing > 0:
+            fresh = self._random.randint(0, 2**32, size=missing, dtype=np.uint32)
+            self._words = np.concatenate([self._words, fresh])
+        return self._words[:count]
+
+    def consume(self, count: int) -> None:
+        self._words = self._words[count:]
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedDraw:
+    """`randint(0, bound)` from every place of a stretch of W words; W itself stands for "past its end"."""
+
+    value: NDArray[np.int64]  # (W + 1,) what is drawn when reading starts there
+    after: Places  # (W + 1,) the place after the last word read, W when the stretch is too short
+
+
+def bounded_draw(words: Words, bound: int) -> BoundedDraw:
+    places = np.arange(words.size + 1)
+    if bound == 1:
+        return BoundedDraw(np.zeros_like(places), places)
+    masked = words & np.uint32((1 << (bound - 1).bit_length()) - 1)
+    accepted = np.where(masked < bound, places[:-1], words.size)
+    accepted = np.append(
+        np.minimum.accumulate(accepted[::-1])[::-1], words.size
+    )  # (W + 1,) first one from here on
+    value = np.append(masked, np.uint32(0)).astype(np.int64)[accepted]
+    return BoundedDraw(value, np.minimum(accepted + 1, words.size))
+
+
+def uniform_draw(words: Words, place: Places) -> Floats:
+    """`rand()` from each of the given places: 53 bits out of two words."""
+    high = (words[place] >> np.uint32(5)).astype(np.float64)
+    low = (words[place + 1] >> np.uint32(6)).astype(np.float64)
+    return (high * 2.0**26 + low) / 2.0**53
+
+
+class CumulativeTable:
+    """Rows of cumulative probabilities, padded for a binary search of many rows at once."""
+
+    def __init__(self, cumulative: Floats) -> None:
+        rows, columns = cumulative.shape
+        self._width = 1 << columns.bit_length()  # above `columns`, so that a search can end past the last one
+        padded = np.full((rows, self._width), np.inf)
+        padded[:, :columns] = cumulative
+        self._entries = padded.reshape(-1)
+
+    def first_above(self, row: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
+        """The first column of each row that exceeds its uniform number; the number of columns if none does."""
+        base = row * self._width - 1
+        found = np.zeros_like(row)
+        step = self._width // 2
+        while step:
+            found += step * (self._entries[base + found + step] <= uniform)
+            step //= 2
+        return found

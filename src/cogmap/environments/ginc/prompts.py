@@ -1,0 +1,198 @@
+"""Prompts: n complete examples of k tokens and one that lacks its last token, which is asked for.
+
+Where in the stream of words each example begins is found by following a table of jumps, one look-up an example;
+everything else is drawn for all examples together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.environments.ginc.beliefs import next_word
+from cogmap.environments.ginc.config import SEED_OFFSET, GincConfig
+from cogmap.environments.ginc.draws import (
+    BoundedDraw,
+    CumulativeTable,
+    Places,
+    Words,
+    WordStream,
+    bounded_draw,
+    uniform_draw,
+)
+from cogmap.environments.ginc.world import GincWorld
+from cogmap.records import Integers
+
+
+@dataclass(frozen=True, eq=False)
+class Prompts:
+    """B prompts of one kind, N = (n + 1)(k + 1) - 2 tokens each, and the answers."""
+
+    length: int  # k, tokens of an example
+    examples: int  # n, complete examples before the one to be completed
+    in_distribution: bool
+    concept: Integers  # (B,) within the half of the concepts the prompts are from
+    tokens: Integers  # (B, N)
+    label: (
+        Integers  # (B,) the most likely last token, given the last example, the concept and the shared slot
+    )
+    last_slots: Integers  # (B, k + 1) of the last example and its delimiter
+    last_value: Integers  # (B,) at the token asked for
+
+    @property
+    def count(self) -> int:
+        return self.tokens.shape[0]
+
+    def last_example(self) -> Integers:
+        """(B, k - 1): the tokens after the last delimiter."""
+        return self.tokens[:, self.tokens.shape[1] - self.length + 1 :]
+
+
+def sample_prompts(world: GincWorld, config: GincConfig) -> Iterator[Prompts]:
+    """For each length, in order: the prompts in distribution by number of examples, then those out of it."""
+    stream = WordStream(config.seed + SEED_OFFSET)
+    table = _transition_table(world)
+    for length in config.prompt_lengths:
+        for in_distribution in (True, False):
+            for examples in config.examples_of(length):
+                shape = (config.prompts, examples + 1, length)
+                if in_distribution:
+                    concept, hidden = _sample_inside(stream, world, shape, table)
+                else:
+                    concept, hidden = _sample_outside(stream, world, shape)
+                yield _with_answers(world, in_distribution, concept, hidden)
+
+
+def _transition_table(world: GincWorld) -> CumulativeTable:
+    """Rows `concept * H + state`, each divided by its last entry, as `choice` does."""
+    cumulative = np.cumsum(world.transitions()[: world.num_concepts], axis=2)
+    cumulative /= cumulative[:, :, -1:]
+    return CumulativeTable(cumulative.reshape(-1, cumulative.shape[2]))
+
+
+Shape = tuple[int, int, int]  # prompts, examples with the last one, tokens of an example
+Drawn = tuple[NDArray[np.int64], NDArray[np.int64]]  # concept (B,), hidden (B, n + 1, k)
+
+
+def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: CumulativeTable) -> Drawn:
+    """Every example starts in the prompt's own slot, at any value, and follows the prompt's concept."""
+    length = shape[2]
+
+    def jumps(draws: _Draws) -> tuple[Places, Places]:
+        after_example = draws.value.after + 2 * (length - 1)
+        return draws.slot.after[draws.concept.after], np.minimum(after_example, draws.words.size)
+
+    draws, prompt, example = _read(stream, world, shape, jumps)
+    concept = draws.concept.value[prompt]  # (B,)
+    slot = draws.slot.value[draws.concept.after[prompt]] + 1  # (B,)
+    state = draws.value.value[example] * world.num_slots + slot[:, None]  # (B, n + 1)
+    place = draws.value.after[example]  # (B, n + 1)
+    hidden = np.empty(shape, dtype=np.int64)
+    hidden[:, :, 0] = state
+    for step in range(1, length):
+        row = concept[:, None] * world.emission.size + state
+        state = table.first_above(row, uniform_draw(draws.words, place))
+        hidden[:, :, step] = state
+        place = place + 2
+    return concept, hidden
+
+
+def _sample_outside(stream: WordStream, world: GincWorld, shape: Shape) -> Drawn:
+    """Every example visits any slots at one value: no concept makes such sequences."""
+    length = shape[2]
+
+    def jumps(draws: _Draws) -> tuple[Places, Places]:
+        place = np.arange(draws.words.size + 1)
+        for _ in range(length):
+            place = draws.slot.after[place]
+        return draws.concept.after, draws.value.after[place]
+
+    draws, prompt, example = _read(stream, world, shape, jumps)
+    slots = np.empty(shape, dtype=np.int64)
+    place = example  # (B, n + 1)
+    for step in range(length):
+        slots[:, :, step] = draws.slot.value[place] + 1
+        place = draws.slot.after[place]
+    values = draws.value.value[place]  # (B, n + 1)
+    return draws.concept.value[prompt], values[:, :, None] * world.num_slots + slots
+
+
+@dataclass(frozen=True, eq=False)
+class _Draws:
+    """A stretch of words and what the three bounded draws would give from each of its places."""
+
+    words: Words  # (W,)
+    concept: BoundedDraw
+    slot: BoundedDraw  # 0 stands for slot 1: slot 0 is the delimiter's
+    value: BoundedDraw
+
+
+def _read(
+    stream: WordStream,
+    world: GincWorld,
+    shape: Shape,
+    jumps: Callable[[_Draws], tuple[Places, Places]],
+) -> tuple[_Draws, Places, Places]:
+    """Consume the words of one cell: its draws, where its prompts (B,) and its examples (B, n + 1) begin.
+
+    `jumps` gives, for every place, where the examples of a prompt that begins there begin, and where an
+    example that begins there ends.
+    """
+    prompts, examples, length = shape
+    # A bounded draw reads two words at most on average; only with bad luck is that too few, and tried again.
+    count = prompts * (4 + examples * 2 * (length + 1)) + 1000
+    while True:
+        words = stream.peek(count)
+        draws = _Draws(
+            words,
+            concept=bounded_draw(words, world.num_concepts),
+            slot=bounded_draw(words, world.num_slots - 1),
+            value=bounded_draw(words, world.num_values),
+        )
+        prompt, example, end = _follow(*jumps(draws), prompts, examples)
+        if end < count:
+            stream.consume(end)
+            return draws, prompt, example
+        count *= 2
+
+
+def _follow(
+    after_head: Places, after_example: Places, prompts: int, examples: int
+) -> tuple[Places, Places, int]:
+    """Hop from place to place: where prompts (B,) and examples (B, n + 1) begin, and where the last one ends."""
+    heads, bodies = after_head.tolist(), after_example.tolist()
+    prompt_places, example_places = [], []
+    place = 0
+    for _ in range(prompts):
+        prompt_places.append(place)
+        place = heads[place]
+        for _ in range(examples):
+            example_places.append(place)
+            place = bodies[place]
+    return np.array(prompt_places), np.array(example_places).reshape(prompts, examples), place
+
+
+def _with_answers(
+    world: GincWorld, in_distribution: bool, concept: NDArray[np.int64], hidden: NDArray[np.int64]
+) -> Prompts:
+    """Join the examples (B, n + 1, k) with delimiters, drop the last token and find the most likely one."""
+    prompts, examples, length = hidden.shape
+    delimiter = hidden[:, :, -1:] // world.num_slots * world.num_slots  # slot 0, the last value
+    joined = np.concatenate([hidden, delimiter], axis=2)  # (B, n + 1, k + 1)
+    tokens = world.emission[joined.reshape(prompts, -1)[:, :-2]]
+    last = hidden[:, -1]  # (B, k)
+    slot = last[:, 0] % world.num_slots if in_distribution else None
+    source = concept if in_distribution else concept + world.num_concepts
+    return Prompts(
+        length=length,
+        examples=examples - 1,
+        in_distribution=in_distribution,
+        concept=concept.astype(np.int32),
+        tokens=tokens,
+        label=next_word(world, source, slot, world.emission[last[:, :-1]]),
+        last_slots=(joined[:, -1] % world.num_slots).astype(np.int32),
+        last_value=(last[:, -1] // world.num_slots).astype(np.int32),
+    )
