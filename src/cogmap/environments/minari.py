@@ -1,7 +1,7 @@
 """Minari datasets in and out, by local path only: nothing is downloaded, and no environment is ever made.
 
 A dataset is a folder `<path>/data` with `metadata.json` and `main_data.hdf5`. Named as Minari names datasets,
-say `room-v0`, and put under `MINARI_DATASETS_PATH`, what is written here opens with `minari.load_dataset` too.
+say `room-v0`, and put under `MINARI_DATASETS_PATH`, what is written here opens in `minari.load_dataset` too.
 """
 
 from __future__ import annotations

@@ -128,7 +128,7 @@ def _number_of_walls(walls: ArrayLike | None, cells: int) -> int:
 def _add_walls(
     rng: np.random.Generator, free: Booleans, corners: tuple[Corner, ...], patch: int, number: int
 ) -> Booleans:
-    """(H, W): the free cells after blocking random ones outside the patches, none of which cuts anything off."""
+    """(H, W): the free cells after blocking random ones outside the patches that cut nothing off."""
     free = free.copy()
     may_block = free.copy()
     for row, column in corners:

@@ -1,8 +1,8 @@
 """Rooms that share one partition and differ in colours: the in-context problem of the paper's section 4.5.
 
 A room of the family is an injective map from the O sets of the partition to the colours. Let i_1, ..., i_O be
-the sets in the order of their colours, lowest first. The rule R of the last appendix is "i_k is not k, for every
-k": the set k never wears the room's k-th colour. A room *breaks* R as often as i_k = k.
+the sets in the order of their colours, lowest first. The rule R of the last appendix is "i_k is not k, for
+every k": the set k never wears the room's k-th colour. A room *breaks* R as often as i_k = k.
 """
 
 from __future__ import annotations

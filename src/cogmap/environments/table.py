@@ -92,11 +92,11 @@ def maze_from_text(drawing: str) -> TableWorld:
 
     >>> maze = maze_from_text('''
     ...     abab
-    ...     b##>
+    ...     b##v
     ...     abab
     ... ''')
     >>> maze.num_positions, maze.observation_labels
-    (10, ('>', 'a', 'b'))
+    (10, ('a', 'b', 'v'))
     """
     cells = _cells(drawing)
     free = (cells != WALL) & (cells != " ")
