@@ -1,0 +1,18 @@
+"""What an agent saw and did: sampled, disturbed, and kept in files."""
+
+from cogmap.walks.base_targets import base_targets
+from cogmap.walks.noise import add_noise
+from cogmap.walks.sample import sample_family_walks, sample_walks
+from cogmap.walks.store import load_walks, save_walks
+from cogmap.walks.truth_store import load_truth, save_truth
+
+__all__ = [
+    "add_noise",
+    "base_targets",
+    "load_truth",
+    "load_walks",
+    "sample_family_walks",
+    "sample_walks",
+    "save_truth",
+    "save_walks",
+]

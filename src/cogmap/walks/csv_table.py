@@ -1,0 +1,155 @@
+"""Walks as a table with the header `walk,step,observation,action`, one row a step.
+
+Steps count 0, 1, 2, ... within a walk; walks may be named and may alternate. A column of numbers holds
+integers, any other column labels. CSV states no vocabulary: one that must be kept whole wants npz or jsonl.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.errors import BadWalks
+from cogmap.records import Integers, Labels, Walks
+from cogmap.walks.ragged import Column, pad_walks
+
+HEADER = ("walk", "step", "observation", "action")
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+
+
+def parse_csv(text: str, like: Walks | None = None) -> Walks:
+    """The walks; digits are taken for labels only where the labels of `like` hold digits too."""
+    lines, walk_names, step_cells, seen_cells, taken_cells = _columns(text)
+    walk, lengths = _group(walk_names)
+    order = np.argsort(walk, kind="stable")  # walk after walk, each in the order of its rows
+    steps = _integers("step", step_cells, lines)
+    _check_steps(steps[order], np.array(lengths), lines[order], [walk_names[row] for row in order])
+    is_last = np.zeros(len(order), dtype=bool)
+    is_last[np.cumsum(lengths) - 1] = True
+    seen = [seen_cells[row] for row in order]
+    taken = [taken_cells[row] for row in order[~is_last]]
+    seen_labels, taken_labels = (
+        (None, None) if like is None else (like.observation_labels, like.action_labels)
+    )
+    return pad_walks(
+        _column("observation", seen, lines[order], seen_labels),
+        _column("action", taken, lines[order[~is_last]], taken_labels),
+        lengths,
+    )
+
+
+def _columns(text: str) -> tuple[Integers, Sequence[str], Sequence[str], Sequence[str], Sequence[str]]:
+    """Line numbers and the four columns of cells, the header left out."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows = []
+    try:
+        header = next(reader, [])
+        if tuple(cell.strip() for cell in header) != HEADER:
+            raise BadWalks(f"the header must be {','.join(HEADER)!r}, got {','.join(header)[:60]!r}")
+        for row in reader:
+            if row and len(row) != len(HEADER):
+                raise BadWalks(f"line {reader.line_num}: a row must have 4 cells, got {len(row)}")
+            if row:
+                rows.append((reader.line_num, *row))
+    except csv.Error as error:
+        raise BadWalks(f"line {reader.line_num}: must be CSV: {error}") from None
+    if not rows:
+        raise BadWalks("there must be at least one walk, got none")
+    lines, walks, steps, seen, taken = zip(*rows, strict=True)
+    return np.array(lines, dtype=np.int32), walks, steps, seen, taken
+
+
+def _group(names: Sequence[str]) -> tuple[NDArray[np.int64], list[int]]:
+    """The walk that each row belongs to, in the order of first appearance, and the rows of each walk."""
+    place: dict[str, int] = {}
+    walk = np.array([place.setdefault(name, len(place)) for name in names])
+    return walk, np.bincount(walk).tolist()
+
+
+def _check_steps(
+    steps: NDArray[np.int64], lengths: NDArray[np.int64], lines: Integers, names: Sequence[str]
+) -> None:
+    """Rows in the order of their walks; each walk's steps must count up from 0."""
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)  # the row where each row's walk begins
+    due = np.arange(len(steps)) - starts
+    wrong = np.flatnonzero(steps != due)
+    if not wrong.size:
+        return
+    row = wrong[0]
+    of_walk = steps[(starts == starts[row])]
+    if steps[row] in steps[starts[row] : row]:
+        reason = f"step {steps[row]} is doubled"
+    elif due[row] in of_walk:
+        reason = f"step {steps[row]} comes before step {due[row]}"
+    else:
+        reason = f"step {due[row]} is missing"
+    rule = "the steps of a walk must be 0, 1, 2, ... in order"
+    raise BadWalks(f"line {lines[row]}: {rule}, in walk {names[row]!r} {reason}")
+
+
+def _column(name: str, cells: Sequence[str], lines: Integers, known: Labels | None) -> Column:
+    if "" in cells:
+        where = f"line {lines[cells.index('')]}: the {name} must not be empty"
+        raise BadWalks(where + (" before a walk's last step" if name == "action" else ""))
+    # A test file may hold only those of the known labels that look like numbers.
+    are_labels = known is not None and any(map(_is_number, known))
+    if are_labels or not all(map(_is_number, set(cells))):
+        return Column(f"{name}s", cells)
+    return Column(f"{name}s", _integers(name, cells, lines).tolist())
+
+
+def _integers(name: str, cells: Sequence[str], lines: Integers) -> NDArray[np.int64]:
+    values = {cell: int(cell) if _INTEGER.fullmatch(cell) else None for cell in set(cells)}
+    wrong = {cell for cell, value in values.items() if value is None}
+    if wrong:
+        _refuse(name, next(row for row, cell in enumerate(cells) if cell in wrong), cells, lines)
+    return np.array([values[cell] for cell in cells], dtype=np.int64)
+
+
+def _refuse(name: str, row: int, cells: Sequence[str], lines: Integers) -> NoReturn:
+    kind = "an integer" if name == "step" else "an integer of at most 18 digits or a label"
+    raise BadWalks(f"line {lines[row]}: the {name} must be {kind}, got {cells[row][:40]!r}")
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True
+
+
+def format_csv(walks: Walks) -> Iterator[str]:
+    """The header, then a walk at a time. Labels that would be read back as integers are refused."""
+    mask = walks.step_mask()
+    seen = _cells(
+        "observation_labels", walks.observation_labels, walks.observations[mask], walks.num_observations
+    )
+    taken = _cells("action_labels", walks.action_labels, walks.actions[mask[:, 1:]], walks.num_actions)
+    yield ",".join(HEADER) + "\n"
+    for walk, length in enumerate(walks.lengths.tolist()):
+        observations = walks.observations[walk, :length].tolist()
+        actions = [taken[action] for action in walks.actions[walk, : length - 1].tolist()] + [""]
+        pairs = zip(observations, actions, strict=True)
+        yield "".join(f"{walk},{step},{seen[saw]},{did}\n" for step, (saw, did) in enumerate(pairs))
+
+
+def _cells(name: str, labels: Labels | None, values: Integers, size: int) -> list[str]:
+    """What each index is written as."""
+    if labels is None:
+        return [str(index) for index in range(size)]
+    used = [labels[index] for index in np.unique(values)]
+    if all(map(_is_number, used)):
+        rule = f"`{name}` must not all be numbers in CSV, where they would be read as integers"
+        raise BadWalks(f"{rule}, got {used[0]!r}, ...; write .npz or .jsonl")
+    return [_quoted(label) for label in labels]
+
+
+def _quoted(label: str) -> str:
+    return '"' + label.replace('"', '""') + '"' if re.search(r'[,"\r\n]', label) else label

@@ -1,0 +1,121 @@
+"""Walks as JSON lines: one walk a line, `{"observations": [...], "actions": [...]}`, integers or strings.
+
+The first line may also state `num_observations`, `num_actions`, `observation_labels` and `action_labels`. We
+write them, so that nothing is lost of a vocabulary of which the walks show only a part.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import Any
+
+import numpy as np
+
+from cogmap.errors import BadWalks
+from cogmap.records import Integers, Labels, Walks
+from cogmap.walks.ragged import Column, pad_walks
+
+Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and what the line holds
+_FORM = 'must be an object {"observations": [...], "actions": [...]}'
+
+
+def parse_jsonl(text: str) -> Walks:
+    lines = [
+        (number, _object(number, line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()
+    ]
+    if not lines:
+        raise BadWalks("there must be at least one walk, got none")
+    observations = [_values(number, line, "observations") for number, line in lines]
+    actions = [_values(number, line, "actions") for number, line in lines]
+    for (number, _), seen, taken in zip(lines, observations, actions, strict=True):
+        if len(taken) not in (len(seen), len(seen) - 1):
+            rule = f"{len(seen)} observations must have {len(seen) - 1} or {len(seen)} actions"
+            raise BadWalks(f"line {number}: a walk of {rule}, got {len(taken)}")
+    lengths = [len(seen) for seen in observations]
+    actions = [taken[: length - 1] if length else [] for taken, length in zip(actions, lengths, strict=True)]
+    return pad_walks(
+        _column("observations", observations, lines[0][1]), _column("actions", actions, lines[0][1]), lengths
+    )
+
+
+def _object(number: int, line: str) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadWalks(f"line {number}: {_FORM}, and is no JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BadWalks(f"line {number}: {_FORM}, got {_shown(value)}")
+    return value
+
+
+def _values(number: int, line: dict[str, Any], name: str) -> list[Any]:
+    """The list under `name`, all integers or all strings."""
+    if name not in line:
+        raise BadWalks(f"line {number}: {_FORM}, `{name}` is missing")
+    values = line[name]
+    if not isinstance(values, list):
+        raise BadWalks(f"line {number}: `{name}` must be a list, got {_shown(values)}")
+    if set(map(type, values)) - {int, str}:
+        wrong = next(value for value in values if type(value) not in (int, str))
+        raise BadWalks(f"line {number}: `{name}` must hold integers or strings, got {_shown(wrong)}")
+    return values
+
+
+def _column(name: str, rows: list[list[Any]], first: dict[str, Any]) -> Column:
+    values = list(chain.from_iterable(rows))
+    if len(set(map(type, values))) == 2:
+        integer = next(value for value in values if isinstance(value, int))
+        word = next(value for value in values if isinstance(value, str))
+        raise BadWalks(f"`{name}` must be all integers or all strings, got {integer} and {word!r}")
+    singular = name.removesuffix("s")
+    return Column(
+        name, values, _stated_size(first, f"num_{name}"), _stated_labels(first, f"{singular}_labels")
+    )
+
+
+def _stated_size(first: dict[str, Any], name: str) -> int | None:
+    size = first.get(name)
+    if size is not None and (type(size) is not int or size < 1):
+        raise BadWalks(f"`{name}` must be an integer of at least 1, got {_shown(size)}")
+    return size
+
+
+def _stated_labels(first: dict[str, Any], name: str) -> Labels | None:
+    labels = first.get(name)
+    if labels is None:
+        return None
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise BadWalks(f"`{name}` must be a list of strings, got {_shown(labels)}")
+    return tuple(labels)
+
+
+def _shown(value: Any, most: int = 40) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= most else text[:most] + "..."
+
+
+def format_jsonl(walks: Walks) -> Iterator[str]:
+    """One line a walk; the first also states the vocabulary."""
+    stated = _vocabulary(walks)
+    for observations, actions, length in zip(walks.observations, walks.actions, walks.lengths, strict=True):
+        line = {
+            "observations": _words(observations[:length], walks.observation_labels),
+            "actions": _words(actions[: length - 1], walks.action_labels),
+        }
+        yield json.dumps(line | stated, ensure_ascii=False) + "\n"
+        stated = {}
+
+
+def _vocabulary(walks: Walks) -> dict[str, Any]:
+    stated: dict[str, Any] = {"num_observations": walks.num_observations, "num_actions": walks.num_actions}
+    if walks.observation_labels is not None:
+        stated["observation_labels"] = list(walks.observation_labels)
+    if walks.action_labels is not None:
+        stated["action_labels"] = list(walks.action_labels)
+    return stated
+
+
+def _words(values: Integers, labels: Labels | None) -> list[Any]:
+    return values.tolist() if labels is None else np.array(labels, dtype=object)[values].tolist()

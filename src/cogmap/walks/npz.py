@@ -1,0 +1,106 @@
+"""Walks as arrays: `observations` (B, N), `actions` (B, N - 1 or N), and what else a file may state."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.errors import BadWalks
+from cogmap.records import Labels, Walks
+from cogmap.walks.vocabulary import check_labels, vocabulary_size
+
+Arrays = Mapping[str, NDArray[Any]]
+
+
+def walks_from_arrays(arrays: Arrays) -> Walks:
+    """The walks; what lies past a walk's length is ignored.
+
+    Where the file states neither `num_observations` nor labels, the largest observation plus one has to do.
+    """
+    observations, actions = integer_array(arrays, "observations", 2), integer_array(arrays, "actions", 2)
+    walks, steps = observations.shape
+    if walks == 0:
+        raise BadWalks("there must be at least one walk, got none")
+    if steps < 2:
+        raise BadWalks(f"a walk must have at least 2 steps, walk 0 has {steps}")
+    if actions.shape not in ((walks, steps - 1), (walks, steps)):
+        rule = f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)} or (B, N) = {(walks, steps)}"
+        raise BadWalks(f"{rule}, got {actions.shape}")
+    lengths = _lengths(arrays, walks, steps)
+    step = np.arange(steps)
+    observations = np.where(step < lengths[:, None], observations, 0)
+    actions = np.where(step[1:] < lengths[:, None], actions[:, : steps - 1], 0)
+    observation_labels, action_labels = (
+        read_labels(arrays, "observation_labels"),
+        read_labels(arrays, "action_labels"),
+    )
+    return Walks(
+        observations=observations,
+        actions=actions,
+        lengths=lengths,
+        num_observations=vocabulary_size(
+            read_size(arrays, "num_observations"), observation_labels, observations
+        ),
+        num_actions=vocabulary_size(read_size(arrays, "num_actions"), action_labels, actions),
+        observation_labels=observation_labels,
+        action_labels=action_labels,
+    )
+
+
+def arrays_from_walks(walks: Walks) -> dict[str, NDArray[Any]]:
+    arrays: dict[str, NDArray[Any]] = {
+        "observations": walks.observations,
+        "actions": walks.actions,
+        "lengths": walks.lengths,
+        "num_observations": np.array(walks.num_observations),
+        "num_actions": np.array(walks.num_actions),
+    }
+    return arrays | label_arrays(walks.observation_labels, walks.action_labels)
+
+
+def label_arrays(observation_labels: Labels | None, action_labels: Labels | None) -> dict[str, NDArray[Any]]:
+    pairs = {"observation_labels": observation_labels, "action_labels": action_labels}
+    return {name: np.array(labels, dtype=np.str_) for name, labels in pairs.items() if labels is not None}
+
+
+def integer_array(arrays: Arrays, name: str, ndim: int) -> NDArray[Any]:
+    if name not in arrays:
+        raise BadWalks(f"`{name}` is missing, there are {', '.join(arrays) or 'no arrays'}")
+    array = arrays[name]
+    if array.dtype.kind not in "iu":
+        raise BadWalks(f"`{name}` must hold integers, got dtype {array.dtype}")
+    if array.ndim != ndim:
+        raise BadWalks(f"`{name}` must have {ndim} dimension(s), got shape {array.shape}")
+    return array
+
+
+def _lengths(arrays: Arrays, walks: int, steps: int) -> NDArray[Any]:
+    if "lengths" not in arrays:
+        return np.full(walks, steps)
+    lengths = integer_array(arrays, "lengths", 1)
+    if lengths.shape != (walks,):
+        raise BadWalks(f"`lengths` must have shape (B,) = {(walks,)}, got {lengths.shape}")
+    return lengths
+
+
+def read_size(arrays: Arrays, name: str) -> int | None:
+    if name not in arrays:
+        return None
+    size = int(integer_array(arrays, name, 0))
+    if size < 1:
+        raise BadWalks(f"`{name}` must be at least 1, got {size}")
+    return size
+
+
+def read_labels(arrays: Arrays, name: str) -> Labels | None:
+    if name not in arrays:
+        return None
+    array = arrays[name]
+    if array.dtype.kind != "U" or array.ndim != 1:
+        raise BadWalks(f"`{name}` must be a row of strings, got dtype {array.dtype} and shape {array.shape}")
+    labels = tuple(array.tolist())
+    check_labels(name, labels)
+    return labels

@@ -1,0 +1,86 @@
+"""Walks to and from files. The suffix names the format: `.npz`, `.jsonl` or `.csv`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+from cogmap.errors import BadOutput, BadWalks, BadWorld
+from cogmap.files import read_arrays, write_arrays, write_whole
+from cogmap.records import Walks
+from cogmap.walks.csv_table import format_csv, parse_csv
+from cogmap.walks.jsonl import format_jsonl, parse_jsonl
+from cogmap.walks.npz import arrays_from_walks, walks_from_arrays
+from cogmap.walks.vocabulary import check_labels, translate
+
+SUFFIXES = (".npz", ".jsonl", ".csv")
+_RULE = "a walks file must end in .npz, .jsonl or .csv"
+
+
+def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
+    """The walks in a file, in the vocabulary of `like` where that is given, as a test set is read.
+
+    Without `like`, and where the file does not state its vocabulary, labels are sorted and the number of
+    observations or actions is the largest one met plus one.
+    """
+    path = Path(path)
+    parse = _parser(path, like)
+    with naming(path):
+        walks = parse()
+        return walks if like is None else translate(walks, like)
+
+
+def _parser(path: Path, like: Walks | None) -> Callable[[], Walks]:
+    """The file's content, read, and the function that makes walks of it."""
+    match path.suffix:
+        case ".npz":
+            return partial(walks_from_arrays, read_arrays(path, BadWalks))
+        case ".jsonl":
+            return partial(parse_jsonl, _read_text(path))
+        case ".csv":
+            return partial(parse_csv, _read_text(path), like)
+    raise BadWalks(f"{_RULE}, got {path.name!r}")
+
+
+def save_walks(path: str | Path, walks: Walks) -> None:
+    """Write a walks file whole or not at all. An existing one is replaced."""
+    path = Path(path)
+    check_output(path)
+    for name in ("observation_labels", "action_labels"):
+        check_labels(name, getattr(walks, name) or ())
+    if path.suffix == ".npz":
+        write_arrays(path, arrays_from_walks(walks))
+        return
+    with write_whole(path) as stream:
+        for piece in format_jsonl(walks) if path.suffix == ".jsonl" else format_csv(walks):
+            stream.write(piece.encode())
+
+
+def check_output(path: str | Path) -> None:
+    """Refuse a name that no format has, before any work is done."""
+    if Path(path).suffix not in SUFFIXES:
+        raise BadOutput(f"{_RULE}, got {Path(path).name!r}")
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Put the file's name before what is wrong with its content."""
+    try:
+        yield
+    except (BadWalks, BadWorld) as error:
+        raise BadWalks(f"{path}: {error}") from error
+
+
+def _read_text(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise BadWalks(f"cannot read {path}: {error.strerror or error}") from error
+    if not content.strip():
+        raise BadWalks(f"{path} must hold walks, got an empty file")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise BadWalks(f"{path} must be UTF-8 text: {error.reason} at byte {error.start}") from None

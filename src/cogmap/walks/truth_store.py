@@ -1,0 +1,84 @@
+"""The truth beside a walks file, `<name>.truth.npz`: where the agent was, and in what world."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.errors import BadWalks
+from cogmap.files import read_arrays, write_arrays
+from cogmap.records import Integers, TableWorld, Truth, Walks
+from cogmap.walks.npz import Arrays, integer_array, label_arrays, read_labels, read_size
+from cogmap.walks.store import naming
+from cogmap.walks.vocabulary import vocabulary_size
+
+_SUFFIX = ".truth.npz"
+
+
+def truth_path(walks_path: str | Path) -> Path:
+    """`room.truth.npz` for `room.npz`, `room.jsonl` and `room.csv`; a truth file's own path stays."""
+    path = Path(walks_path)
+    return path if path.name.endswith(_SUFFIX) else path.with_name(path.stem + _SUFFIX)
+
+
+def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = None) -> Path:
+    """Write the truth of the walks at `walks_path`; `rooms` (B,) are those of walks in a family of rooms."""
+    world = truth.world
+    arrays: dict[str, NDArray[Any]] = {
+        "positions": truth.positions,
+        "next_position": world.next_position,
+        "observation": world.observation,
+        "num_observations": np.array(world.num_observations),
+        "name": np.array(world.name),
+    }
+    optional = {"legal": world.legal, "coordinates": world.coordinates, "rooms": rooms}
+    arrays |= {name: array for name, array in optional.items() if array is not None}
+    path = truth_path(walks_path)
+    write_arrays(path, arrays | label_arrays(world.observation_labels, world.action_labels))
+    return path
+
+
+def load_truth(walks_path: str | Path, walks: Walks | None = None) -> Truth:
+    """The truth of the walks at `walks_path`, checked against `walks` where they are given."""
+    path = truth_path(walks_path)
+    arrays = read_arrays(path, BadWalks)
+    with naming(path):
+        truth = Truth(integer_array(arrays, "positions", 2), _world(arrays))
+        if walks is not None and truth.positions.shape != walks.observations.shape:
+            rule = f"`positions` must have the shape of the walks, {walks.observations.shape}"
+            raise BadWalks(f"{rule}, got {truth.positions.shape}")
+        return truth
+
+
+def load_rooms(walks_path: str | Path) -> Integers:
+    """(B,): the room that each of the walks in a family of rooms was drawn in."""
+    path = truth_path(walks_path)
+    arrays = read_arrays(path, BadWalks)
+    with naming(path):
+        return integer_array(arrays, "rooms", 1).astype(np.int32)
+
+
+def _world(arrays: Arrays) -> TableWorld:
+    observation = integer_array(arrays, "observation", 1)
+    observation_labels = read_labels(arrays, "observation_labels")
+    size = vocabulary_size(read_size(arrays, "num_observations"), observation_labels, observation)
+    return TableWorld(
+        next_position=integer_array(arrays, "next_position", 2),
+        observation=observation,
+        num_observations=size,
+        legal=_optional(arrays, "legal", "b", "booleans"),
+        coordinates=_optional(arrays, "coordinates", "fiu", "numbers"),
+        observation_labels=observation_labels,
+        action_labels=read_labels(arrays, "action_labels"),
+        name=str(arrays.get("name", "table")),
+    )
+
+
+def _optional(arrays: Arrays, name: str, kinds: str, what: str) -> NDArray[Any] | None:
+    array = arrays.get(name)
+    if array is not None and array.dtype.kind not in kinds:
+        raise BadWalks(f"`{name}` must hold {what}, got dtype {array.dtype}")
+    return array

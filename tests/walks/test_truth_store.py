@@ -1,0 +1,81 @@
+"""The truth file beside a walks file: round trip, what may be left out, what is refused."""
+
+import numpy as np
+import pytest
+
+from cogmap.environments.room import AliasedRoom
+from cogmap.errors import BadWalks
+from cogmap.walks.sample import sample_walks
+from cogmap.walks.truth_store import load_rooms, load_truth, save_truth, truth_path
+
+WORLD = AliasedRoom(5, 7, patch=2, bump="resample")
+WALKS, TRUTH = sample_walks(WORLD, 4, 9, np.random.default_rng(0))
+# A one-way door: what leads from 0 to 1 does not lead back.
+ONE_WAY = {"next_position": np.array([[1, 0], [1, 1]]), "observation": np.array([0, 1])}
+POSITIONS = np.array([[0, 1, 1]])
+
+
+@pytest.mark.parametrize("name", ["room.npz", "room.jsonl", "room.csv", "room.truth.npz"])
+def test_path(tmp_path, name):
+    assert truth_path(tmp_path / name) == tmp_path / "room.truth.npz"
+
+
+def test_a_dot_in_the_name_stays(tmp_path):
+    assert truth_path(tmp_path / "room.v2.npz").name == "room.v2.truth.npz"
+
+
+def test_round_trip(tmp_path):
+    rooms = np.array([3, 1, 2, 0], dtype=np.int32)
+    save_truth(tmp_path / "room.csv", TRUTH, rooms)
+    back = load_truth(tmp_path / "room.csv", WALKS)
+    assert (back.positions == TRUTH.positions).all()
+    for field in ("next_position", "observation", "legal", "coordinates"):
+        assert np.array_equal(getattr(back.world, field), getattr(WORLD, field)), field
+    for field in ("num_observations", "observation_labels", "action_labels", "name"):
+        assert getattr(back.world, field) == getattr(WORLD, field), field
+    assert load_rooms(tmp_path / "room.npz").tolist() == [3, 1, 2, 0]
+
+
+def test_three_arrays_are_enough(tmp_path):
+    np.savez(tmp_path / "w.truth.npz", positions=POSITIONS, **ONE_WAY)
+    world = load_truth(tmp_path / "w.npz").world
+    assert world.next_position.tolist() == [[1, 0], [1, 1]]
+    assert world.num_observations == 2
+    assert world.legal is None
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"positions": POSITIONS + 1}, r"`positions` must be in \[0, 2\), got 1 to 2"),
+        ({"positions": POSITIONS * 1.0}, "`positions` must hold integers, got dtype float64"),
+        ({"next_position": np.array([[0, 5], [0, 0]])}, r"`next_position` must be in \[0, 2\), got 0 to 5"),
+        ({"observation": np.array([0])}, r"`observation` must have shape \(P,\) = \(2,\), got \(1,\)"),
+        ({"legal": np.ones((2, 2))}, "`legal` must hold booleans, got dtype float64"),
+        ({"legal": np.zeros((2, 2), bool)}, "every position needs a legal action, position 0 has none"),
+        ({"coordinates": np.array([["a", "b"]])}, "`coordinates` must hold numbers, got dtype <U1"),
+    ],
+)
+def test_problems(tmp_path, change, message):
+    np.savez(tmp_path / "w.truth.npz", **({"positions": POSITIONS} | ONE_WAY | change))
+    with pytest.raises(BadWalks, match=rf"w\.truth\.npz: {message}"):
+        load_truth(tmp_path / "w.npz")
+
+
+def test_no_truth_at_all(tmp_path):
+    with pytest.raises(BadWalks, match=r"cannot read .*w\.truth\.npz: No such file or directory"):
+        load_truth(tmp_path / "w.npz")
+
+
+def test_the_truth_of_other_walks(tmp_path):
+    np.savez(tmp_path / "w.truth.npz", positions=POSITIONS, **ONE_WAY)
+    with pytest.raises(
+        BadWalks, match=r"`positions` must have the shape of the walks, \(4, 9\), got \(1, 3\)"
+    ):
+        load_truth(tmp_path / "w.npz", WALKS)
+
+
+def test_rooms_of_walks_that_have_none(tmp_path):
+    save_truth(tmp_path / "room.npz", TRUTH)
+    with pytest.raises(BadWalks, match="`rooms` is missing"):
+        load_rooms(tmp_path / "room.npz")
