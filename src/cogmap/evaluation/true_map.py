@@ -11,7 +11,7 @@ from cogmap.records import CognitiveMap, TableWorld
 def true_map(world: TableWorld) -> CognitiveMap:
     """One node a position, one edge a legal move, bumps included; the code of a position is its index."""
     source, action, target = true_edges(world, bumps=True)
-    positions = np.arange(world.num_positions)
+    positions = np.arange(world.num_positions, dtype=np.int32)
     return CognitiveMap(
         kind="true",
         node_observation=world.observation,

@@ -1,0 +1,71 @@
+"""Which true place each node of a map stands for, and how exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cogmap.errors import BadWalks
+from cogmap.records import Booleans, CognitiveMap, Integers, TableWorld, Truth
+
+
+@dataclass(frozen=True, eq=False)
+class NodePlaces:
+    """Where the agent was when each node was active."""
+
+    position: Integers  # (V,) the most frequent position, -1 if the node was never active
+    purity: float  # share of located steps on which the node's most frequent position was the true one
+    located: float  # share of steps for which the map has a node at all
+    places_covered: float  # share of all positions for which some node stands
+    nodes_per_place: float  # nodes that stand for a place, by places that have one
+
+
+def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) -> NodePlaces:
+    """The places of a map's nodes from the node at every step (B, N), -1 where there is none.
+
+    `steps` (B, N) is false on padding, which is left out.
+    """
+    if nodes.shape != truth.positions.shape or steps.shape != nodes.shape:
+        shapes = f"{nodes.shape}, {steps.shape} and {truth.positions.shape}"
+        raise BadWalks(f"nodes, steps and true positions must have one shape (B, N), got {shapes}")
+    located = steps & (nodes >= 0)
+    node, position = nodes[located].astype(np.int64), truth.positions[located]
+    places = truth.world.num_positions
+    cells, visits = np.unique(node * places + position, return_counts=True)
+    majority = np.full(num_nodes, -1, dtype=np.int32)
+    rising = np.argsort(visits, kind="stable")  # the last write is the most frequent
+    majority[cells[rising] // places] = (cells[rising] % places).astype(np.int32)
+    standing = majority[majority >= 0]
+    covered = np.unique(standing).size
+    return NodePlaces(
+        position=majority,
+        purity=float((majority[node] == position).mean()) if node.size else 0.0,
+        located=float(located.sum() / steps.sum()),
+        places_covered=covered / places,
+        nodes_per_place=standing.size / covered if covered else 0.0,
+    )
+
+
+def is_exact(cognitive_map: CognitiveMap, position: Integers, world: TableWorld) -> bool:
+    """Whether the map is the world: one node a position, what is seen there, and every move by its action.
+
+    Moves that stay in place need not be on the map, but must be right where they are.
+    """
+    if sorted(position.tolist()) != list(range(world.num_positions)):
+        return False
+    if (world.observation[position] != cognitive_map.node_observation).any():
+        return False
+    source, target = position[cognitive_map.edge_source], position[cognitive_map.edge_target]
+    if (world.next_position[source, cognitive_map.edge_action] != target).any():
+        return False
+    moves = world.legal_actions() & (world.next_position != np.arange(world.num_positions)[:, None])
+    known = np.zeros_like(moves)
+    known[source, cognitive_map.edge_action] = True
+    return bool(_neighbours(world, moves) <= _neighbours(world, moves & known))
+
+
+def _neighbours(world: TableWorld, moves: Booleans) -> set[tuple[int, int]]:
+    """Pairs of positions that these moves join: two actions between the same two places count as one."""
+    source, action = np.nonzero(moves)
+    return set(zip(source.tolist(), world.next_position[source, action].tolist(), strict=True))
