@@ -1,0 +1,116 @@
+"""What walks hold: of what vocabulary, how aliased the place looks, and what is odd about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.records import Booleans, Floats, Integers, Walks, label_of
+
+LOOK_AHEAD = 3  # actions after which two places that look alike may look different
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Counts over all steps that are not padding."""
+
+    observation_counts: Counts  # (O,) how often each is seen
+    action_counts: Counts  # (A,) how often each is taken
+    next_entropy: Floats  # (O,) bits of doubt about the next observation given this one and the action
+    places_behind: Counts  # (O,) at least so many places look like this, if nothing is noise
+    problems: tuple[str, ...]  # one line each; empty when nothing is odd
+
+    @property
+    def mean_entropy(self) -> float:
+        """Bits of doubt about the next observation, over all steps; 0 in a world without aliasing."""
+        return float(np.average(self.next_entropy, weights=self.observation_counts))
+
+
+def summarise(walks: Walks) -> Summary:
+    seen = walks.step_mask()  # (B, N)
+    observation_counts = np.bincount(walks.observations[seen], minlength=walks.num_observations)
+    action_counts = np.bincount(walks.actions[seen[:, 1:]], minlength=walks.num_actions)
+    return Summary(
+        observation_counts=observation_counts,
+        action_counts=action_counts,
+        next_entropy=next_entropy(walks),
+        places_behind=count_places_behind(walks),
+        problems=tuple(_problems(walks, observation_counts, action_counts)),
+    )
+
+
+def next_entropy(walks: Walks) -> Floats:
+    """(O,): the entropy in bits of the next observation, given this one and the action taken."""
+    moved = walks.step_mask()[:, 1:]  # (B, N - 1)
+    here, there = walks.observations[:, :-1][moved], walks.observations[:, 1:][moved]
+    situation = _pair(here, walks.actions[moved])
+    _, first, _, count = _unique(_pair(situation, there))
+    of_situation = np.bincount(situation)[situation[first]]  # steps that share an outcome's situation
+    surprise = -np.log2(count / of_situation)
+    doubt = np.bincount(here[first], weights=count * surprise, minlength=walks.num_observations)
+    return doubt / np.maximum(np.bincount(here, minlength=walks.num_observations), 1)
+
+
+def count_places_behind(walks: Walks, look_ahead: int = LOOK_AHEAD) -> Counts:
+    """(O,): a lower bound on the places that show each observation, in a deterministic world without noise.
+
+    From one place the same actions always show the same: as many different futures as followed an observation
+    and one sequence of actions, so many places must there be.
+    """
+    look_ahead = min(look_ahead, walks.num_steps - 1)
+    whole = walks.step_mask()[:, look_ahead:]  # (B, N - look_ahead) windows that end within their walk
+    starts = whole.shape[1]
+    here = walks.observations[:, :starts][whole].astype(np.int64)
+    situation, future = here, np.zeros_like(here)
+    for ahead in range(look_ahead):
+        situation = _pair(situation, walks.actions[:, ahead : ahead + starts][whole])
+        future = _pair(future, walks.observations[:, ahead + 1 : ahead + 1 + starts][whole])
+    first = _unique(_pair(situation, future))[1]  # one window for each pair of a situation and a future
+    futures = np.bincount(situation[first])  # (situations,)
+    bound = np.zeros(walks.num_observations, dtype=np.int64)
+    np.maximum.at(bound, here[first], futures[situation[first]])
+    return bound
+
+
+def _pair(first: NDArray[np.integer], second: NDArray[np.integer]) -> Counts:
+    """One small number for each different pair."""
+    width = int(second.max(initial=0)) + 1
+    return _unique(first.astype(np.int64) * width + second)[2]
+
+
+def _unique(values: NDArray[np.integer]) -> tuple[Counts, Counts, Counts, Counts]:
+    return np.unique(values, return_index=True, return_inverse=True, return_counts=True)
+
+
+def _problems(walks: Walks, observation_counts: Counts, action_counts: Counts) -> Iterator[str]:
+    """What would make a map of these walks disappoint, a line each."""
+    seen = walks.step_mask()
+    yield from _constant("see only one observation", walks.observations, seen)
+    if walks.num_actions > 1:
+        yield from _constant("take only one action", walks.actions, seen[:, 1:])
+    different = {(x.tobytes(), a.tobytes()) for x, a in zip(walks.observations, walks.actions, strict=True)}
+    if len(different) < walks.num_walks:
+        yield f"{walks.num_walks - len(different)} of {walks.num_walks} walks are copies of others"
+    yield from _unused("observation", "seen", observation_counts, walks.observation_labels)
+    yield from _unused("action", "taken", action_counts, walks.action_labels)
+    once = int((observation_counts == 1).sum())
+    if once:
+        yield f"{once} of {walks.num_observations} observations are seen only once"
+
+
+def _constant(what: str, values: Integers, mask: Booleans) -> Iterator[str]:
+    constant = ((values == values[:, :1]) | ~mask).all(axis=1)  # (B,)
+    if constant.any():
+        yield f"{constant.sum()} of {len(values)} walks {what}, the first is walk {constant.argmax()}"
+
+
+def _unused(kind: str, verb: str, counts: Counts, labels: tuple[str, ...] | None) -> Iterator[str]:
+    unused = np.flatnonzero(counts == 0)
+    if unused.size:
+        some = ", ".join(str(label_of(labels, index)) for index in unused[:5])
+        more = ", ..." if unused.size > 5 else ""
+        yield f"{unused.size} of {counts.size} {kind}s are never {verb}: {some}{more}"

@@ -1,0 +1,86 @@
+"""The summary of walks against arithmetic by hand and worlds that are known."""
+
+import numpy as np
+import pytest
+
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.table import torus
+from cogmap.records import TableWorld, Walks
+from cogmap.walks.sample import sample_walks
+from cogmap.walks.summary import count_places_behind, next_entropy, summarise
+
+
+def walks_of(observations, actions, lengths=None, **fields):
+    observations = np.array(observations)
+    lengths = np.full(len(observations), observations.shape[1]) if lengths is None else np.array(lengths)
+    return Walks(
+        observations, np.array(actions), lengths, **({"num_observations": 3, "num_actions": 2} | fields)
+    )
+
+
+def test_entropy_by_hand():
+    # After 0 and action 0 come 1, 1, 2, 2: one bit. After 0 and action 1 comes 1, and 0 after 1 and 2: none.
+    walks = walks_of([[0, 1, 0, 1, 0, 2, 0, 2, 0, 1]], [[0, 1, 0, 0, 0, 1, 0, 0, 1]])
+    np.testing.assert_allclose(next_entropy(walks), [0.8, 0, 0])
+
+
+def test_padding_is_not_counted():
+    walks = walks_of([[0, 1, 0, 1], [1, 2, 0, 0]], [[0, 0, 0], [1, 0, 0]], lengths=[4, 2])
+    assert summarise(walks).observation_counts.tolist() == [2, 3, 1]
+    assert summarise(walks).action_counts.tolist() == [3, 1]
+    np.testing.assert_allclose(next_entropy(walks), [0, 0, 0])
+
+
+def test_places_behind_by_enumeration():
+    world = torus(3, 4, observations=3, seed=1)
+    walks, _ = sample_walks(world, 200, 40, np.random.default_rng(0))
+    bound = count_places_behind(walks, look_ahead=2)
+    expected = np.zeros(3, dtype=int)
+    for observation in range(3):
+        places = np.flatnonzero(world.observation == observation)
+        for one, two in np.ndindex(4, 4):
+            middle = world.next_position[places, one]
+            end = world.next_position[middle, two]
+            futures = set(zip(world.observation[middle], world.observation[end], strict=True))
+            expected[observation] = max(expected[observation], len(futures))
+    assert bound.tolist() == expected.tolist()
+    assert (bound <= np.bincount(world.observation)).all()
+
+
+def test_a_world_in_plain_sight():
+    world = TableWorld(np.array([[1, 0], [2, 1], [0, 2]]), np.arange(3), 3)
+    summary = summarise(sample_walks(world, 10, 50, np.random.default_rng(0))[0])
+    assert summary.mean_entropy == 0
+    assert summary.places_behind.tolist() == [1, 1, 1]
+    assert summary.problems == ()
+
+
+def test_an_aliased_room_has_doubts():
+    summary = summarise(sample_walks(AliasedRoom(), 300, 100, np.random.default_rng(0))[0])
+    assert summary.mean_entropy > 1
+    assert summary.places_behind.sum() > 100
+    assert summary.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("walks", "problem"),
+    [
+        (
+            walks_of([[0, 1, 2], [1, 1, 0]], [[0, 1], [0, 0]], [3, 2]),
+            "1 of 2 walks see only one observation, the first is walk 1",
+        ),
+        (
+            walks_of([[0, 1, 2], [1, 0, 1]], [[0, 1], [1, 1]]),
+            "1 of 2 walks take only one action, the first is walk 1",
+        ),
+        (walks_of([[0, 1, 2], [0, 1, 2]], [[0, 1], [0, 1]]), "1 of 2 walks are copies of others"),
+        (
+            walks_of([[0, 1, 0]], [[0, 1]], observation_labels=("a", "b", "c")),
+            "1 of 3 observations are never seen: c",
+        ),
+        (walks_of([[0, 1, 2]], [[1, 1]]), "1 of 2 actions are never taken: 0"),
+        (walks_of([[0, 1, 0, 2, 0]], [[0, 1, 0, 1]]), "2 of 3 observations are seen only once"),
+    ],
+)
+def test_problems(walks, problem):
+    assert problem in summarise(walks).problems
