@@ -65,10 +65,11 @@ def unique_codes(codes: Codes) -> tuple[Integers, Integers]:
 
 
 def count_transitions(index: Integers, actions: Integers, num_codes: int, num_actions: int) -> Counts:
-    """Counts of (code, action, next code); `index` is (B, N) with -1 as padding, `actions` (B, N - 1)."""
+    """Counts of (code, action, next code); steps at code -1 are left out; `index` is (B, N), `actions` (B, N - 1)."""
     source, target = index[:, :-1], index[:, 1:]  # (B, N - 1)
     key = (source * np.int64(num_actions) + actions) * num_codes + target
-    key = key.ravel() if target.min(initial=0) >= 0 else key[target >= 0]  # padding is only ever at the end
+    known = (source >= 0) & (target >= 0)
+    key = key.ravel() if known.all() else key[known]
     key, count = _run_lengths(key)
     row, target = np.divmod(key, num_codes)
     source, action = np.divmod(row, num_actions)
@@ -78,7 +79,7 @@ def count_transitions(index: Integers, actions: Integers, num_codes: int, num_ac
 def count_sightings(
     index: Integers, observations: Integers, num_codes: int, num_observations: int
 ) -> Sightings:
-    """Counts of (code, observation); both arrays are (B, N), padding is -1 in `index`."""
+    """Counts of (code, observation); both arrays are (B, N), steps at code -1 are left out."""
     key = index * np.int64(num_observations) + observations
     key, count = _run_lengths(key.ravel() if index.min(initial=0) >= 0 else key[index >= 0])
     code, observation = np.divmod(key, num_observations)

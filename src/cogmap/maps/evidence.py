@@ -27,7 +27,11 @@ class Leaders:
         Four unanimous steps are the least that will do, and one contrary step takes seven to outvote.
         """
         ahead = self.count - self.runner_up
-        return (ahead * ahead >= 4 * (self.count + self.runner_up)) & (3 * self.count >= 2 * self.total) & (ahead > 0)
+        return (
+            (ahead * ahead >= 4 * (self.count + self.runner_up))
+            & (3 * self.count >= 2 * self.total)
+            & (ahead > 0)
+        )
 
     def clear_column(self) -> Integers:
         """(R,): the leader where it is clear, else UNKNOWN."""
