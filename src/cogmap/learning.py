@@ -1,0 +1,114 @@
+"""From walks to a run: train, encode, build the maps. The Python twin of `cogmap learn`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from cogmap.codes.encode import encode
+from cogmap.errors import BadConfig, BadOutput
+from cogmap.maps.build import build_map
+from cogmap.maps.store import save_map
+from cogmap.models.config import EncoderKind, ModelConfig
+from cogmap.records import Integers, Walks
+from cogmap.run import MAP_FILE, PAPER_MAP_FILE, Run, load_run, save_config, save_model
+from cogmap.training.config import Preset, TrainingConfig, preset_configs
+from cogmap.training.device import choose_device
+from cogmap.training.loop import Trainer, split_walks, train
+from cogmap.training.processes import joined_processes
+from cogmap.training.progress import Progress, Silent, default_progress
+
+
+def learn(
+    walks: Walks,
+    out: str | Path,
+    *,
+    encoder: EncoderKind = "transformer",
+    prediction_steps: int = 3,
+    bottlenecks: int = 1,
+    next_encoding: bool = False,
+    clone_structured: bool = False,
+    vanilla: bool = False,
+    preset: Preset = "fast",
+    minutes: float | None = None,
+    steps: int | None = None,
+    seed: int = 0,
+    num_codes: int | None = None,
+    targets: Integers | None = None,
+    num_targets: int | None = None,
+    resume: bool = False,
+    device: str = "auto",
+    progress: Progress | None = None,
+    quiet: bool = False,
+) -> Run:
+    """Learn a map of the place that `walks` were taken in, into the run folder `out`.
+
+    prediction_steps, bottlenecks, next_encoding: the S, M and `enc` of TDB(S, enc, M).
+    clone_structured: each observation owns its share of the codes. vanilla: the rival without bottleneck or map.
+    minutes, steps: limits; the fast preset stops by itself when there is nothing more to learn.
+    targets: (B, N) what to predict instead of the observations themselves, below `num_targets`.
+    resume: go on with the training that `out` holds, with the choices made then.
+    Ctrl-C ends the training early and goes on to the map; a second one ends it all.
+    """
+    out = Path(out)
+    if resume:
+        model_config, training = _resumed(out, walks, minutes, steps)
+    else:
+        _refuse_existing(out)
+        base = ModelConfig(
+            num_observations=walks.num_observations,
+            num_actions=walks.num_actions,
+            num_targets=walks.num_observations if targets is None else _num_targets(targets, num_targets),
+            encoder=encoder,
+            prediction_steps=1 if vanilla else prediction_steps,
+            bottlenecks=bottlenecks,
+            next_encoding=next_encoding,
+            clone_structured=clone_structured,
+            vanilla=vanilla,
+        )
+        model_config, training = preset_configs(preset, base)
+        training = replace(training, seed=seed, minutes=minutes, steps=steps or training.steps)
+        model_config = replace(model_config, num_codes=num_codes or model_config.num_codes)
+    target = choose_device(device)
+    with joined_processes(target) as processes:
+        task = split_walks(walks, walks.observations if targets is None else targets, training.seed)
+        trainer = Trainer(model_config, training, task, target, processes)
+        if resume:
+            trainer.restore(out)
+        elif processes.leads:
+            save_config(out, model_config, training, walks)
+        train(trainer, out, Silent() if quiet else progress or default_progress())
+        if processes.leads:
+            save_model(out, trainer.model)
+            if not model_config.vanilla:
+                write_maps(load_run(out, device=device), walks)
+    return load_run(out, device=device)
+
+
+def write_maps(run: Run, walks: Walks) -> None:
+    """Encode the walks and build both maps of a run: the minimal one and the paper's."""
+    codes, _ = encode(run.model, walks)
+    for kind, name in (("minimal", MAP_FILE), ("paper", PAPER_MAP_FILE)):
+        save_map(run.folder / name, build_map(codes, walks, kind=kind))
+
+
+def _resumed(
+    out: Path, walks: Walks, minutes: float | None, steps: int | None
+) -> tuple[ModelConfig, TrainingConfig]:
+    run = load_run(out)
+    run.check_walks(walks)
+    training = run.training
+    if minutes is not None or steps is not None:
+        training = replace(training, minutes=minutes, steps=steps or training.steps)
+    return run.config, training
+
+
+def _refuse_existing(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadOutput(f"the run folder must be new or empty, {out} is not: give another --out, or --resume")
+
+
+def _num_targets(targets: Integers, num_targets: int | None) -> int:
+    if num_targets is None or int(targets.max()) >= num_targets:
+        raise BadConfig(f"`num_targets` must be above the largest target (={int(targets.max())}), got {num_targets}")
+    return num_targets

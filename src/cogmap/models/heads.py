@@ -1,0 +1,71 @@
+"""The two-layer heads f^(s) and g: from a code and the actions that follow it to logits, or to the next encoding.
+
+The first layer of f(d + E(a_n) + ... ) on a concatenation is a matrix on d plus one row per action sequence. The
+fast form keeps those rows in a table: A^(s+1) of them, no matrix product. The paper's form embeds each action.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from cogmap.models.config import LARGEST_ACTION_TABLE, ModelConfig
+
+
+class Head(nn.Module):
+    """f^(s): sees the code at n and exactly the actions a_n, ..., a_{n+s}."""
+
+    def __init__(self, config: ModelConfig, sequence: int, outputs: int) -> None:
+        super().__init__()
+        self.sequence, self.num_actions = sequence, config.num_actions
+        code_width = config.bottlenecks * config.entry_width
+        self.from_code = nn.Linear(code_width, config.head_width)
+        rows = config.num_actions**sequence
+        if config.form == "fast" and rows <= LARGEST_ACTION_TABLE:
+            self.from_actions: nn.Module = _SequenceTable(config, rows)
+        else:
+            self.from_actions = _SumOfActions(config, sequence)
+        self.to_outputs = nn.Linear(config.head_width, outputs)
+
+    def forward(self, vectors: Tensor, actions: Tensor) -> Tensor:
+        """Codes' vectors (B, N, M * W) and the actions after each (B, N, s + 1) to (B, N, outputs)."""
+        if actions.shape[2] != self.sequence:
+            raise ValueError(f"head must see {self.sequence} action(s), got {actions.shape[2]}")
+        hidden = self.from_code(vectors) + self.from_actions(actions)
+        outputs: Tensor = self.to_outputs(nn.functional.gelu(hidden))
+        return outputs
+
+
+class _SequenceTable(nn.Module):
+    """One row per action sequence; the sequence is a number in base A."""
+
+    def __init__(self, config: ModelConfig, rows: int) -> None:
+        super().__init__()
+        self.num_actions = config.num_actions
+        self.table = nn.Embedding(rows, config.head_width)
+        nn.init.normal_(self.table.weight, std=0.3)
+
+    def forward(self, actions: Tensor) -> Tensor:
+        row = actions[..., 0]
+        for index in range(1, actions.shape[-1]):
+            row = row * self.num_actions + actions[..., index]
+        rows: Tensor = self.table(row)
+        return rows
+
+
+class _SumOfActions(nn.Module):
+    """A matrix on the concatenated action embeddings, as the paper writes it."""
+
+    def __init__(self, config: ModelConfig, sequence: int) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(config.num_actions, config.width)
+        self.from_embeddings = nn.Linear(sequence * config.width, config.head_width, bias=False)
+
+    def forward(self, actions: Tensor) -> Tensor:
+        hidden: Tensor = self.from_embeddings(self.embedding(actions).flatten(-2))
+        return hidden
+
+
+def following_actions(actions: Tensor, sequence: int, steps: int) -> Tensor:
+    """(B, steps, sequence): the actions a_n, ..., a_{n + sequence - 1} after each of the first `steps` steps."""
+    return torch.stack([actions[:, offset : offset + steps] for offset in range(sequence)], dim=2)

@@ -1,0 +1,97 @@
+"""Reading walks with a trained model: codes and predictions, in bounded memory and time linear in the steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from cogmap.models.encoder import EncoderState
+from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
+from cogmap.records import Integers
+
+WALKS_AT_ONCE = 256
+STEPS_AT_ONCE = 100
+
+
+@torch.inference_mode()
+def read_walks(
+    model: Model, observations: Integers, actions: Integers, quantize: bool = True
+) -> tuple[Integers, Integers]:
+    """Codes (B, N, M) and the predicted next observation (B, N - 1) of walks (B, N) with actions (B, N - 1).
+
+    Without codes, as in a vanilla model or before the bottleneck is switched on, M is 0.
+    """
+    was_training = model.training
+    model.eval()
+    walks, steps = observations.shape
+    bottlenecks = model.config.bottlenecks if quantize and not model.config.vanilla else 0
+    codes = np.zeros((walks, steps, bottlenecks), dtype=np.int32)
+    predicted = np.zeros((walks, steps - 1), dtype=np.int32)
+    for first in range(0, walks, WALKS_AT_ONCE):
+        rows = slice(first, first + WALKS_AT_ONCE)
+        for steps_read, chunk_codes, chunk_predicted in _read_rows(
+            model, observations[rows], actions[rows], quantize
+        ):
+            codes[rows, steps_read] = chunk_codes.numpy(force=True)
+            ahead = chunk_predicted.numpy(force=True)
+            predicted[rows, steps_read.start : steps_read.start + ahead.shape[1]] = ahead
+    model.train(was_training)
+    return codes, predicted
+
+
+def _read_rows(
+    model: Model, observations: Integers, actions: Integers, quantize: bool
+) -> Iterator[tuple[slice, Tensor, Tensor]]:
+    """One chunk of steps after another, the state carried on: the steps, their codes and predictions."""
+    device = next(model.parameters()).device
+    seen = torch.from_numpy(observations.astype(np.int64)).to(device)
+    done = torch.from_numpy(actions.astype(np.int64)).to(device)
+    state: EncoderState | None = None
+    arrival = torch.zeros(len(seen), dtype=torch.long, device=device)
+    for first in range(0, seen.shape[1], STEPS_AT_ONCE):
+        steps = slice(first, min(first + STEPS_AT_ONCE, seen.shape[1]))
+        codes, predicted, state = _read_chunk(
+            model, seen[:, steps], done[:, steps], arrival, state, quantize
+        )
+        yield steps, codes, predicted
+        if steps.stop < seen.shape[1]:
+            arrival = done[:, steps.stop - 1] + 1
+
+
+def _read_chunk(
+    model: Model, seen: Tensor, done: Tensor, arrival: Tensor, state: EncoderState | None, quantize: bool
+) -> tuple[Tensor, Tensor, EncoderState]:
+    """The last step of a walk has no action after it, and so a code but no prediction."""
+    ahead = done.shape[1]
+    no_codes = seen.new_zeros(*seen.shape, 0)
+    if isinstance(model, VanillaModel):
+        result = model(seen[:, :ahead], done, arrival, state)
+        return no_codes, result.logits[0].argmax(2), result.state
+    arrivals = previous_actions(done, arrival, seen.shape[1])
+    if quantize:
+        codes, state = model.encode(seen, arrivals, state)
+        vectors = model.bottlenecks.entries(codes).flatten(2)
+    else:
+        outputs, state = model.encoder(seen, arrivals, state)
+        codes, vectors = no_codes, model.bottlenecks.project(outputs).flatten(2)
+    return codes, model.next_logits(vectors[:, :ahead], done).argmax(2), state
+
+
+class CodeStream:
+    """The codes of one endless walk, step by step, at a constant cost a step."""
+
+    def __init__(self, model: TDB) -> None:
+        self.model = model.eval()
+        self._state: EncoderState | None = None
+
+    @torch.inference_mode()
+    def step(self, observation: int, arrived_by: int | None = None) -> tuple[int, ...]:
+        """The code tuple (M,) after seeing `observation`, reached by the action `arrived_by` (None at the start)."""
+        device = next(self.model.parameters()).device
+        seen = torch.tensor([[observation]], device=device)
+        arrival = torch.tensor([[0 if arrived_by is None else arrived_by + 1]], device=device)
+        codes, self._state = self.model.encode(seen, arrival, self._state)
+        return tuple(codes[0, 0].tolist())

@@ -1,0 +1,119 @@
+"""Recurrent encoders. The GRU has a training step of its own for CPUs, where torch's spends most of its time
+outside of matrix products: it adds a weight gradient at every time step, where one product over all steps will do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from cogmap.models.config import ModelConfig
+from cogmap.models.encoder import EncoderState
+
+
+class RecurrentEncoder(nn.Module):
+    """A GRU or LSTM over one sum of two embeddings a step."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.is_gru = config.encoder == "gru"
+        self.width, self.layers = config.width, config.layers
+        self.observation_embedding = nn.Embedding(config.num_observations, config.width)
+        self.action_embedding = nn.Embedding(config.num_actions + 1, config.width)
+        for embedding in (self.observation_embedding, self.action_embedding):
+            nn.init.normal_(embedding.weight, std=0.5)
+        cell = nn.GRU if self.is_gru else nn.LSTM
+        self.cell = cell(config.width, config.width, num_layers=config.layers, batch_first=True)
+
+    def begin(self, walks: int, device: torch.device) -> EncoderState:
+        empty = torch.zeros(self.layers, walks, self.width, device=device)
+        return EncoderState((empty,) if self.is_gru else (empty, empty.clone()))
+
+    def forward(
+        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None
+    ) -> tuple[Tensor, EncoderState]:
+        if state is None:
+            state = self.begin(observations.shape[0], observations.device)
+        if self.is_gru and observations.device.type == "cpu":
+            return self._forward_on_cpu(observations, actions, state)
+        embedded = self.observation_embedding(observations) + self.action_embedding(actions)  # (B, N, D)
+        memory = state.tensors[0] if self.is_gru else state.tensors
+        outputs, memory = self.cell(embedded, memory)
+        return outputs, EncoderState((memory,) if self.is_gru else tuple(memory))
+
+    def _forward_on_cpu(
+        self, observations: Tensor, actions: Tensor, state: EncoderState
+    ) -> tuple[Tensor, EncoderState]:
+        """The same numbers; the first layer's input gates are looked up instead of multiplied out."""
+        finals = []
+        for layer in range(self.layers):
+            weights = {name: getattr(self.cell, f"{name}_l{layer}") for name in _GATE_WEIGHTS}
+            to_gates = weights["weight_ih"].t()  # (D, 3D)
+            if layer == 0:
+                from_observation = self.observation_embedding.weight @ to_gates  # (O, 3D)
+                from_action = self.action_embedding.weight @ to_gates  # (A + 1, 3D)
+                gates = nn.functional.embedding(observations.t(), from_observation)
+                gates = gates + nn.functional.embedding(actions.t(), from_action)  # (N, B, 3D)
+            else:
+                gates = outputs @ to_gates
+            reset_update_bias, candidate_bias = weights["bias_hh"].split([2 * self.width, self.width])
+            bias = weights["bias_ih"] + nn.functional.pad(reset_update_bias, (0, self.width))
+            outputs, final = _GruScan.apply(
+                gates + bias, state.tensors[0][layer], weights["weight_hh"].t(), candidate_bias
+            )
+            finals.append(final)
+        return outputs.transpose(0, 1), EncoderState((torch.stack(finals),))
+
+
+_GATE_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+class _GruScan(torch.autograd.Function):
+    """A GRU layer over time, given its input gates; gate order reset, update, candidate as in torch.nn.GRU."""
+
+    @staticmethod
+    def forward(  # type: ignore[override]
+        context: Any, input_gates: Tensor, first: Tensor, weight: Tensor, candidate_bias: Tensor
+    ) -> tuple[Tensor, Tensor]:
+        steps, walks, _ = input_gates.shape
+        width = first.shape[1]
+        reset_update = input_gates[..., : 2 * width].clone()  # (N, B, 2D)
+        candidate = input_gates[..., 2 * width :].clone()  # (N, B, D)
+        recalled = input_gates.new_empty(steps, walks, width)  # what the candidate gate takes from the hidden state
+        hidden = input_gates.new_empty(steps + 1, walks, width)
+        hidden[0] = first
+        to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]
+        for step in range(steps):
+            before = hidden[step]
+            reset, update = reset_update[step].addmm_(before, to_reset_update).sigmoid_().chunk(2, dim=1)
+            torch.addmm(candidate_bias, before, to_candidate, out=recalled[step])
+            torch.lerp(candidate[step].addcmul_(reset, recalled[step]).tanh_(), before, update, out=hidden[step + 1])
+        context.save_for_backward(reset_update, candidate, recalled, hidden, weight)
+        return hidden[1:], hidden[-1].clone()
+
+    @staticmethod
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # type: ignore[override]
+        from_outputs, onward = gradients
+        reset_update, candidate, recalled, hidden, weight = context.saved_tensors
+        steps, walks, width = candidate.shape
+        reset, update = reset_update.chunk(2, dim=2)
+        # The factors that do not wait for a later step's gradient, for all steps at once.
+        to_candidate = (1 - update) * (1 - candidate.square())
+        to_update = (hidden[:-1] - candidate) * update * (1 - update)
+        to_reset = recalled * reset * (1 - reset)
+        gates = candidate.new_empty(steps, walks, 3 * width)  # gradient at the hidden side of the gates
+        at_candidate = torch.empty_like(candidate)
+        weight_back = weight.t().contiguous()
+        for step in range(steps - 1, -1, -1):
+            onward = onward + from_outputs[step]
+            torch.mul(onward, to_candidate[step], out=at_candidate[step])
+            at_reset, at_update, at_recalled = gates[step].split(width, dim=1)
+            torch.mul(at_candidate[step], to_reset[step], out=at_reset)
+            torch.mul(onward, to_update[step], out=at_update)
+            torch.mul(at_candidate[step], reset[step], out=at_recalled)
+            onward = torch.addmm(onward * update[step], gates[step], weight_back)
+        flat = gates.view(steps * walks, 3 * width)
+        weight_gradient = hidden[:-1].reshape(steps * walks, width).t() @ flat
+        input_gates = torch.cat([gates[..., : 2 * width], at_candidate], dim=2)
+        return input_gates, onward, weight_gradient, flat[:, 2 * width :].sum(0)

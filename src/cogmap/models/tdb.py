@@ -1,0 +1,111 @@
+"""The transformer with discrete bottleneck(s), and its rival without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from cogmap.models.bottleneck import Quantized, make_bottlenecks
+from cogmap.models.config import ModelConfig
+from cogmap.models.encoder import EncoderState
+from cogmap.models.heads import Head, following_actions
+from cogmap.models.recurrent import RecurrentEncoder
+from cogmap.models.transformer import TransformerEncoder
+
+
+@dataclass(frozen=True)
+class Forward:
+    """All that a pass over a window gives the losses."""
+
+    logits: tuple[Tensor, ...]  # S times (B, N, targets): of the observation s + 1 steps ahead
+    quantized: Quantized | None  # None while the bottleneck is off, and for a vanilla model
+    next_encoding: Tensor | None  # (B, N, M * W): g's guess of the next step's vectors
+    state: EncoderState
+
+
+class TDB(nn.Module):
+    """Encoder, bottleneck(s), heads. The code at step n has seen x_0, a_0, ..., x_n; a_n enters at the heads."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = make_encoder(config)
+        self.bottlenecks = make_bottlenecks(config)
+        self.heads = nn.ModuleList(
+            Head(config, sequence, config.num_targets) for sequence in range(1, config.prediction_steps + 1)
+        )
+        code_width = config.bottlenecks * config.entry_width
+        self.to_next_encoding = Head(config, 1, code_width) if config.next_encoding else None
+
+    def forward(
+        self,
+        observations: Tensor,
+        actions: Tensor,
+        first_action: Tensor,
+        state: EncoderState | None = None,
+        quantize: bool = True,
+    ) -> Forward:
+        """Observations (B, N) and the actions after them (B, N + S - 1); `first_action` (B,) led to the first, 0 is none."""
+        steps = observations.shape[1]
+        outputs, state = self.encoder(observations, previous_actions(actions, first_action, steps), state)
+        quantized = self.bottlenecks(outputs, observations) if quantize else None
+        vectors = self.bottlenecks.project(outputs).flatten(2) if quantized is None else quantized.vectors
+        logits = tuple(
+            head(vectors, following_actions(actions, sequence, steps)) for sequence, head in enumerate(self.heads, 1)
+        )
+        guess = None
+        if self.to_next_encoding is not None and quantized is not None:
+            guess = self.to_next_encoding(vectors, following_actions(actions, 1, steps))
+        return Forward(logits, quantized, guess, state)
+
+    def encode(
+        self, observations: Tensor, arrivals: Tensor, state: EncoderState | None = None
+    ) -> tuple[Tensor, EncoderState]:
+        """Codes (B, N, M) of observations (B, N) and the actions that led to each (B, N), 0 for none."""
+        outputs, state = self.encoder(observations, arrivals, state)
+        return self.bottlenecks.nearest_code(self.bottlenecks.project(outputs), observations), state
+
+    def next_logits(self, vectors: Tensor, actions: Tensor) -> Tensor:
+        """(B, N, targets): what f^(0) expects after each step's vectors (B, N, M * W) and action (B, N)."""
+        logits: Tensor = self.heads[0](vectors, actions.unsqueeze(2))
+        return logits
+
+
+class VanillaModel(nn.Module):
+    """Predicts the next observation from all (x, a) pairs so far, with a linear layer on the encoder's output."""
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.config = config
+        self.encoder = make_encoder(config)
+        self.to_logits = nn.Linear(config.width, config.num_targets)
+
+    def forward(
+        self,
+        observations: Tensor,
+        actions: Tensor,
+        first_action: Tensor,
+        state: EncoderState | None = None,
+        quantize: bool = True,
+    ) -> Forward:
+        """As a TDB's; `first_action` and `quantize` do not matter here."""
+        outputs, state = self.encoder(observations, actions[:, : observations.shape[1]] + 1, state)
+        return Forward((self.to_logits(outputs),), None, None, state)
+
+
+Model = TDB | VanillaModel
+
+
+def make_model(config: ModelConfig) -> Model:
+    return VanillaModel(config) if config.vanilla else TDB(config)
+
+
+def make_encoder(config: ModelConfig) -> TransformerEncoder | RecurrentEncoder:
+    return TransformerEncoder(config) if config.encoder == "transformer" else RecurrentEncoder(config)
+
+
+def previous_actions(actions: Tensor, first_action: Tensor, steps: int) -> Tensor:
+    """(B, steps): the action before each observation, counted from 1; `first_action` (B,) is counted so already."""
+    return torch.cat([first_action[:, None], actions[:, : steps - 1] + 1], dim=1)

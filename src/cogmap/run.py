@@ -1,0 +1,179 @@
+"""A run folder: what was learned from some walks, ready to be asked where things are and how to get there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cogmap.codes.encode import encode
+from cogmap.errors import BadRun, BadWalks, CogmapError, NotOnMap
+from cogmap.files import read_json, write_json
+from cogmap.maps.store import load_map
+from cogmap.models.config import ModelConfig
+from cogmap.models.reading import CodeStream, read_walks
+from cogmap.models.tdb import TDB, Model, make_model
+from cogmap.planning.locate import locate
+from cogmap.planning.solve import solve
+from cogmap.records import Codes, CognitiveMap, Integers, Labels, Plan, Walks
+from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors
+from cogmap.training.config import TrainingConfig
+from cogmap.training.device import choose_device
+
+FORMAT = 1
+CONFIG_FILE, MODEL_FILE = "config.json", "model.safetensors"
+MAP_FILE, PAPER_MAP_FILE = "map.npz", "map.paper.npz"
+
+
+class Run:
+    """A run folder opened for reading. Model and maps are loaded when first asked for."""
+
+    def __init__(self, folder: str | Path, device: str = "auto") -> None:
+        self.folder = Path(folder)
+        self._device = device
+        stored = _read_config(self.folder)
+        self.config: ModelConfig = _from_dict(ModelConfig, stored, "model", self.folder)
+        self.training: TrainingConfig = _from_dict(TrainingConfig, stored, "training", self.folder)
+        self.observation_labels: Labels | None = _labels(stored, "observation_labels")
+        self.action_labels: Labels | None = _labels(stored, "action_labels")
+
+    @property
+    def name(self) -> str:
+        """The model's name as the paper prints it."""
+        return self.config.name
+
+    @cached_property
+    def model(self) -> Model:
+        model = make_model(self.config)
+        path = self.folder / MODEL_FILE
+        load_weights(model, load_tensors(path)[0], path)
+        return model.to(choose_device(self._device)).eval()
+
+    @cached_property
+    def map(self) -> CognitiveMap:
+        """The minimal map."""
+        return self._map(MAP_FILE)
+
+    @cached_property
+    def paper_map(self) -> CognitiveMap:
+        """The map built as in the paper."""
+        return self._map(PAPER_MAP_FILE)
+
+    def _map(self, name: str) -> CognitiveMap:
+        if self.config.vanilla:
+            raise BadRun(f"only a TDB has a map, {self.folder} holds a {self.name}")
+        return load_map(self.folder / name)
+
+    def encode(self, walks: Walks) -> tuple[Codes, Integers]:
+        """Codes of walks, and predicted next observations (B, N - 1)."""
+        self.check_walks(walks)
+        return encode(self.model, walks)
+
+    def stream(self) -> CodeStream:
+        """Codes step by step, for a walk without end."""
+        if not isinstance(self.model, TDB):
+            raise BadRun(f"only a TDB has codes, {self.folder} holds a {self.name}")
+        return CodeStream(self.model)
+
+    def locate(self, observations: Sequence[Any], actions: Sequence[Any]) -> int:
+        """The node where an agent is that saw `observations` (N,) and did `actions` (N - 1,): indices or labels."""
+        seen = _indices("observation", observations, self.observation_labels, self.config.num_observations)
+        done = _indices("action", actions, self.action_labels, self.config.num_actions)
+        if len(seen) == 0 or len(done) != len(seen) - 1:
+            raise BadWalks(
+                f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
+            )
+        codes, _ = read_walks(self.model, seen[None], done[None])
+        node = int(locate(self.map, codes[0, -1:])[0])
+        if node < 0:
+            raise NotOnMap(f"the history of {len(seen)} observation(s) must lead to a place of the map, it does not yet")
+        return node
+
+    def plan(self, here: int, there: int, avoid: Sequence[Any] = (), strict: bool = False) -> Plan:
+        """The shortest way between two nodes, past the observations to `avoid` (indices or labels)."""
+        avoided = _indices("observation", avoid, self.observation_labels, self.config.num_observations)
+        return solve(self.map, here, there, avoid=tuple(avoided.tolist()), strict=strict)
+
+    def check_walks(self, walks: Walks) -> None:
+        """Walks must speak the run's language: the same labels, no larger vocabulary."""
+        for what in ("observation", "action"):
+            own, theirs = getattr(self, f"{what}_labels"), getattr(walks, f"{what}_labels")
+            if own is not None and theirs is not None and own != theirs:
+                raise BadWalks(f"walks must have the run's {what} labels {own}, got {theirs}")
+            known, asked = getattr(self.config, f"num_{what}s"), getattr(walks, f"num_{what}s")
+            if asked > known:
+                raise BadWalks(f"walks must have at most the run's {known} {what}s, got {asked}")
+
+
+def load_run(folder: str | Path, device: str = "auto") -> Run:
+    """Open a run folder; `BadRun` when it is missing, half, damaged or of another version."""
+    return Run(folder, device)
+
+
+def save_config(folder: Path, model: ModelConfig, training: TrainingConfig, walks: Walks) -> None:
+    """Echo every choice into the run folder."""
+    from cogmap.version import __version__
+
+    write_json(
+        folder / CONFIG_FILE,
+        {
+            "format": FORMAT,
+            "cogmap": __version__,
+            "name": model.name,
+            "model": asdict(model),
+            "training": asdict(training),
+            "observation_labels": walks.observation_labels,
+            "action_labels": walks.action_labels,
+            "walks": walks.num_walks,
+        },
+    )
+
+
+def save_model(folder: Path, model: Model) -> None:
+    save_tensors(folder / MODEL_FILE, model.state_dict())
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    if not folder.is_dir():
+        raise BadRun(f"a run must be a folder made by `cogmap learn`, there is no folder {folder}")
+    stored = read_json(folder / CONFIG_FILE, BadRun)
+    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
+        found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
+        raise BadRun(f"{folder / CONFIG_FILE} must be of format {FORMAT}, got {found}")
+    return stored
+
+
+def _from_dict(kind: type, stored: dict[str, Any], key: str, folder: Path) -> Any:
+    values = stored.get(key)
+    known = {field.name for field in fields(kind)}
+    if not isinstance(values, dict) or set(values) != known:
+        got = sorted(set(values) ^ known) if isinstance(values, dict) else values
+        raise BadRun(f"{folder / CONFIG_FILE} must hold the {key} options of this version, these differ: {got}")
+    try:
+        return kind(**values)
+    except CogmapError:
+        raise
+    except TypeError as problem:
+        raise BadRun(f"{folder / CONFIG_FILE} must hold {key} options of the right types: {problem}") from problem
+
+
+def _labels(stored: dict[str, Any], key: str) -> Labels | None:
+    labels = stored.get(key)
+    return None if labels is None else tuple(str(label) for label in labels)
+
+
+def _indices(what: str, values: Sequence[Any], labels: Labels | None, count: int) -> Integers:
+    """Indices of what a user gave as labels or as indices."""
+    position = {label: index for index, label in enumerate(labels or ())}
+    indices = []
+    for value in values:
+        index = position.get(value) if isinstance(value, str) else value
+        if not isinstance(index, int | np.integer) or not 0 <= index < count:
+            known = ", ".join(labels) if labels else f"0 to {count - 1}"
+            raise NotOnMap(f"{what} must be one of {known}, got {value!r}")
+        indices.append(int(index))
+    return np.array(indices, dtype=np.int32)

@@ -1,0 +1,59 @@
+"""A training on disk: one safetensors file with every tensor, and the plain numbers as JSON in its header.
+
+One file, written whole or not at all, so that a pulled plug leaves either the last checkpoint or the one before.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+from torch import Tensor
+
+from cogmap.errors import BadRun
+from cogmap.files import write_whole
+
+
+def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any] | None = None) -> None:
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    metadata = {"numbers": json.dumps(numbers or {})}
+    with write_whole(path) as stream:
+        stream.write(save(plain, metadata=metadata))
+
+
+def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Tensors and numbers, or BadRun when the file is missing, half or not a checkpoint."""
+    if not Path(path).is_file():
+        raise BadRun(f"a run must hold {Path(path).name}, there is no {path}")
+    try:
+        with safe_open(str(path), framework="pt") as stored:
+            numbers = json.loads((stored.metadata() or {}).get("numbers", "{}"))
+            return {name: stored.get_tensor(name) for name in stored.keys()}, numbers  # noqa: SIM118
+    except (SafetensorError, OSError, ValueError) as problem:
+        raise BadRun(f"{path} must be a whole safetensors file: {problem}") from problem
+
+
+def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
+    """Weights into a module of the same shape, or BadRun that names the first one that does not fit."""
+    wanted = module.state_dict()
+    for name, tensor in wanted.items():
+        if name not in tensors:
+            raise BadRun(f"{source} must hold the weight {name}, it does not")
+        if tensors[name].shape != tensor.shape:
+            rule = f"{source} must hold {name} of shape {tuple(tensor.shape)}"
+            raise BadRun(f"{rule}, got {tuple(tensors[name].shape)}")
+    module.load_state_dict({name: tensors[name] for name in wanted})
+
+
+def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    return {f"{prefix}/{name}": tensor for name, tensor in tensors.items()}
+
+
+def under_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    start = f"{prefix}/"
+    return {name.removeprefix(start): tensor for name, tensor in tensors.items() if name.startswith(start)}

@@ -1,0 +1,89 @@
+"""How a model is trained, as one frozen choice, and the two presets: `fast` and `paper`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+from cogmap.errors import BadConfig
+from cogmap.models.config import EncoderKind, ModelConfig
+
+Preset = Literal["fast", "paper"]
+
+
+@dataclass(frozen=True)
+class TrainingConfig:
+    """Everything that decides the weights a training ends with, given the walks."""
+
+    seed: int = 0
+    steps: int = 6000  # at the most; the fast preset stops by itself before that when there is nothing left to learn
+    minutes: float | None = None  # at the most, of training
+    batch_size: int = 64
+    window: int = 50  # steps encoded at once
+    fresh_share: float = 0.25  # of the lanes that start anew at each window instead of going on
+    carry_state: bool = True  # lanes that go on keep the encoder's state
+    learning_rate: float = 3e-3
+    muon_rate: float | None = None  # for the transformer's matrices; None trains all by Adam
+    decays: bool = True  # the learning rate falls to nothing at the end
+    clip: float | None = 1.0  # largest norm of a gradient
+    bottleneck_from: int = 500  # the step at which the bottleneck is switched on
+    commitment_weight: float = 0.25  # beta
+    teacher_decay: float = 0.99  # alpha
+    validate_every: int = 100
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size", "window", "validate_every"):
+            if getattr(self, name) < 1:
+                raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
+        if self.minutes is not None and self.minutes <= 0:
+            raise BadConfig(f"`minutes` must be above 0, got {self.minutes}")
+        if not 0 <= self.fresh_share <= 1:
+            raise BadConfig(f"`fresh_share` must be in [0, 1], got {self.fresh_share}")
+        if not 0 < self.learning_rate < 1:
+            raise BadConfig(f"`learning_rate` must be in (0, 1), got {self.learning_rate}")
+
+
+def preset_configs(preset: Preset, base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
+    """The sizes and the schedule of a preset for a model that has its vocabulary, encoder and objectives chosen."""
+    if preset == "paper":
+        return _paper(base)
+    if preset == "fast":
+        return (_fast_transformer if base.encoder == "transformer" else _fast_recurrent)(base)
+    raise BadConfig(f"`preset` must be fast or paper, got {preset!r}")
+
+
+def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
+    layers = 4 if base.encoder == "transformer" else 1
+    model = replace(
+        base, form="paper", width=256, layers=layers, heads=8, mlp_width=512, head_width=256, num_codes=1000, dropout=0.1
+    )
+    training = TrainingConfig(
+        steps=25_000,
+        batch_size=32,
+        window=base.context_length,
+        fresh_share=1.0,
+        carry_state=False,
+        learning_rate=1e-3,
+        decays=False,
+        clip=None,
+        bottleneck_from=0,
+    )
+    return model, training
+
+
+def _fast_transformer(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
+    model = replace(base, form="fast", width=128, layers=4, heads=8, mlp_width=256, num_codes=4000)
+    training = TrainingConfig(
+        batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
+    )
+    return model, training
+
+
+def _fast_recurrent(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
+    return replace(base, form="fast", width=256, layers=1, num_codes=4000), TrainingConfig()
+
+
+def encoder_of(name: str) -> EncoderKind:
+    if name not in ("transformer", "gru", "lstm"):
+        raise BadConfig(f"`encoder` must be transformer, gru or lstm, got {name!r}")
+    return name  # type: ignore[return-value]

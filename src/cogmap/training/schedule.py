@@ -1,0 +1,81 @@
+"""When to quantize, when to stop, and how large the steps are on the way: warm up, hold, and fall at the end.
+
+The bottleneck is switched on once nine predictions in ten are right without it, or at a given step at the latest.
+The held phase ends when
+- the world is solved: on the second half of the held-back walks the model errs less than once in a thousand steps, or
+- accuracy on them has not risen by a tenth of a point during the last third of the training, or
+- the steps or minutes allowed leave just enough for the fall.
+The fall then takes half as many steps as went before it, which is where the last half point of accuracy comes from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from cogmap.training.config import TrainingConfig
+
+WARM_UP_STEPS = 50
+READY_ACCURACY = 0.9  # of the continuous model, at which the bottleneck is switched on
+SHORTEST_FALL = 150
+FALL_SHARE = 0.5  # of the steps before it
+SOLVED_ACCURACY = 0.999
+NOTABLE_RISE = 0.001
+SHORTEST_PLATEAU = 800
+
+
+@dataclass
+class Schedule:
+    """The few numbers that decide where in its life a training is."""
+
+    quantize_from: int
+    best_accuracy: float = 0.0
+    best_step: int = 0
+    fall_from: int | None = None
+    fall_steps: int = 0
+
+    def scale(self, step: int) -> float:
+        """The share of the full learning rate at a step."""
+        rising = min(1.0, (step + 1) / WARM_UP_STEPS)
+        if self.fall_from is None:
+            return rising
+        return rising * max(0.0, 1 - (step - self.fall_from) / self.fall_steps)
+
+    def finished(self, step: int) -> bool:
+        return self.fall_from is not None and step >= self.fall_from + self.fall_steps
+
+    def note(self, step: int, accuracy: float, late_accuracy: float, config: TrainingConfig) -> None:
+        """Take in a validation, and start the fall when it says so."""
+        if accuracy > self.best_accuracy + NOTABLE_RISE:
+            self.best_accuracy, self.best_step = accuracy, step
+        if step < self.quantize_from and accuracy >= READY_ACCURACY:
+            self.quantize_from = step
+        if not config.decays or step <= self.quantize_from:
+            return
+        stale = step - max(self.best_step, self.quantize_from)
+        if late_accuracy >= SOLVED_ACCURACY or stale >= max(SHORTEST_PLATEAU, step // 3):
+            self.start_fall(step, config)
+
+    def start_fall(self, step: int, config: TrainingConfig) -> None:
+        if self.fall_from is None:
+            wanted = max(SHORTEST_FALL, int(FALL_SHARE * step))
+            self.fall_from, self.fall_steps = step, max(1, min(wanted, config.steps - step))
+
+    def heed_limits(self, step: int, seconds: float, config: TrainingConfig) -> None:
+        """Start the fall while there are still steps and minutes for it."""
+        if not config.decays or self.fall_from is not None:
+            return
+        held = 1 / (1 + FALL_SHARE)
+        if step >= config.steps * held:
+            self.start_fall(step, config)
+        elif config.minutes is not None and step and seconds >= config.minutes * 60 * held:
+            self.start_fall(step, config)
+            remaining = int(step * (config.minutes * 60 - seconds) / seconds)
+            self.fall_steps = max(1, min(self.fall_steps, remaining))
+
+    def last_step(self, config: TrainingConfig) -> int:
+        """The step the training will end at as far as is known now."""
+        return config.steps if self.fall_from is None else min(config.steps, self.fall_from + self.fall_steps)
+
+    def state(self) -> dict[str, Any]:
+        return asdict(self)

@@ -1,0 +1,140 @@
+"""One update: a window through the model, the losses, the gradients, the dictionary and the teacher."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.optim.swa_utils import AveragedModel
+
+from cogmap.models.bottleneck import MovingBottlenecks
+from cogmap.models.encoder import EncoderState
+from cogmap.models.tdb import TDB, Forward, Model, previous_actions
+from cogmap.training.config import TrainingConfig
+from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
+from cogmap.training.optimizers import Optimizers
+from cogmap.training.processes import Processes
+from cogmap.training.teacher import update_teacher
+from cogmap.walks.batches import Window
+
+
+@dataclass(frozen=True)
+class Lanes:
+    """This process's share of a window as tensors, and the counts of known targets in all of it."""
+
+    observations: Tensor  # (B, T)
+    actions: Tensor  # (B, T + S - 1)
+    targets: Tensor  # (B, T + S - 1)
+    known: Tensor  # (B, T + S - 1)
+    first_action: Tensor  # (B,)
+    fresh: Tensor  # (B,)
+    totals: Tensor  # (S,) known targets s + 1 steps ahead, over all processes
+
+
+@dataclass(frozen=True)
+class StepReport:
+    """What one update had to say; sums over this process's lanes."""
+
+    losses: dict[str, float]
+    right: int
+    known: int
+    codes: Tensor | None  # (n, M) active codes
+
+
+def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -> Lanes:
+    steps = window.observations.shape[1]
+    totals = [window.known[:, offset : offset + steps].sum() for offset in range(ahead)]
+
+    def tensor(name: str) -> Tensor:
+        return torch.from_numpy(getattr(window, name)[lanes]).to(device)
+
+    return Lanes(
+        observations=tensor("observations").long(),
+        actions=tensor("actions").long(),
+        targets=tensor("targets").long(),
+        known=tensor("known"),
+        first_action=tensor("first_action").long(),
+        fresh=tensor("fresh"),
+        totals=torch.tensor(totals, device=device).clamp_min(1).float(),
+    )
+
+
+def update(
+    model: Model,
+    teacher: AveragedModel | None,
+    optimizers: Optimizers,
+    lanes: Lanes,
+    state: EncoderState | None,
+    quantize: bool,
+    scale: float,
+    config: TrainingConfig,
+    processes: Processes,
+    generator: torch.Generator,
+) -> tuple[StepReport, EncoderState]:
+    """One optimizer step at `scale` of the learning rate; returns the report and the state to carry on."""
+    known = lanes.known[:, : lanes.observations.shape[1]]
+    if quantize:
+        _fill_if_new(model, lanes, state, known, generator)
+        if teacher is not None and teacher.n_averaged == 0:
+            update_teacher(teacher, model)  # the first time it takes the student over as it is, dictionary included
+    result = model(lanes.observations, lanes.actions, lanes.first_action, state, quantize)
+    losses = _losses(model, teacher, result, lanes, state, config)
+    optimizers.zero_grad()
+    torch.stack(list(losses.values())).sum().backward()
+    processes.add_up_gradients(model)
+    if config.clip is not None:
+        nn.utils.clip_grad_norm_(model.parameters(), config.clip)
+    optimizers.step(scale)
+    if result.quantized is not None:
+        if isinstance(model, TDB) and isinstance(model.bottlenecks, MovingBottlenecks):
+            model.bottlenecks.follow(result.quantized, lanes.observations, known, generator)
+        if teacher is not None:
+            update_teacher(teacher, model)
+    return _report(result, losses, lanes, known), result.state.detach()
+
+
+def _losses(
+    model: Model,
+    teacher: AveragedModel | None,
+    result: Forward,
+    lanes: Lanes,
+    state: EncoderState | None,
+    config: TrainingConfig,
+) -> dict[str, Tensor]:
+    losses = {"observation": observation_loss(result.logits, lanes.targets, lanes.known, lanes.totals)}
+    steps = lanes.observations.shape[1]
+    if result.quantized is not None:
+        losses["bottleneck"] = bottleneck_loss(
+            result.quantized, config.commitment_weight, lanes.known[:, :steps], lanes.totals[0]
+        )
+    if result.next_encoding is not None and teacher is not None:
+        # The student's carried state serves the teacher too: it is a slowly moving copy of the same network.
+        with torch.no_grad():
+            arrivals = previous_actions(lanes.actions, lanes.first_action, steps)
+            outputs, _ = teacher.module.encoder(lanes.observations, arrivals, state)
+            vectors = teacher.module.bottlenecks(outputs, lanes.observations).vectors
+        losses["encoding"] = encoding_loss(
+            result.next_encoding, vectors, lanes.known[:, : steps - 1], lanes.totals[0]
+        )
+    return losses
+
+
+def _fill_if_new(
+    model: Model, lanes: Lanes, state: EncoderState | None, known: Tensor, generator: torch.Generator
+) -> None:
+    """A dictionary that starts from data gets it at the step it is switched on."""
+    if isinstance(model, TDB) and isinstance(model.bottlenecks, MovingBottlenecks) and not model.bottlenecks.filled:
+        arrivals = previous_actions(lanes.actions, lanes.first_action, lanes.observations.shape[1])
+        with torch.no_grad():
+            outputs, _ = model.encoder(lanes.observations, arrivals, state)
+        model.bottlenecks.fill(outputs, lanes.observations, known, generator)
+
+
+def _report(result: Forward, losses: dict[str, Tensor], lanes: Lanes, known: Tensor) -> StepReport:
+    steps = lanes.observations.shape[1]
+    right = (result.logits[0].argmax(2) == lanes.targets[:, :steps]) & known
+    codes = None if result.quantized is None else result.quantized.codes[known]
+    return StepReport(
+        {name: float(loss.detach()) for name, loss in losses.items()}, int(right.sum()), int(known.sum()), codes
+    )

@@ -1,0 +1,94 @@
+"""Seeded batches of windows, cut from walks of any length.
+
+A lane is one row of the batch. It either goes on where its last window ended, so that an encoder can carry its state,
+or starts afresh at a random step of a random walk: there the agent has to find out anew where it is, which whole
+walks would show the model only once each. Any step is as good a start as the first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from cogmap.errors import BadConfig
+from cogmap.records import Booleans, Integers, Walks
+
+
+@dataclass(frozen=True)
+class Window:
+    """A batch: `steps` steps to encode, and as many more as the heads look ahead. Shapes with T = steps, S = ahead."""
+
+    observations: Integers  # (B, T)
+    actions: Integers  # (B, T + S - 1) the actions after each observation, and on
+    targets: Integers  # (B, T + S - 1) targets[b, n] is one step after observations[b, n]
+    known: Booleans  # (B, T + S - 1) false where the walk had ended
+    first_action: Integers  # (B,) the action that led to the first observation counted from 1; 0 is none
+    fresh: Booleans  # (B,) lanes that do not go on from the last window
+
+
+class WindowSampler:
+    """Draws windows forever; its whole state is a few numbers that can be saved and restored."""
+
+    def __init__(
+        self,
+        walks: Walks,
+        targets: Integers,
+        batch_size: int,
+        steps: int,
+        ahead: int,
+        fresh_share: float,
+        seed: int,
+    ) -> None:
+        if ahead >= walks.lengths.max():
+            rule = f"`prediction_steps` (={ahead}) must be below the longest walk's length (={walks.lengths.max()})"
+            raise BadConfig(rule)
+        self.walks, self.targets = walks, targets  # targets (B, N), what is to be predicted at each step
+        self.steps, self.ahead, self.fresh_share = steps, ahead, fresh_share
+        self._rng = np.random.default_rng(seed)
+        self._walk = np.zeros(batch_size, dtype=np.int64)  # the walk each lane is in
+        self._start = np.full(
+            batch_size, walks.num_steps
+        )  # and the step its next window starts at: past any end
+
+    def next(self) -> Window:
+        fits = self._start + self.steps + self.ahead <= self.walks.lengths[self._walk]
+        fresh = ~fits | (self._rng.random(len(self._walk)) < self.fresh_share)
+        self._jump(fresh)
+        window = self._cut(fresh)
+        self._start = self._start + self.steps
+        return window
+
+    def state(self) -> dict[str, Any]:
+        """All that `restore` needs, as plain JSON values."""
+        rng = self._rng.bit_generator.state
+        return {"rng": rng, "walk": self._walk.tolist(), "start": self._start.tolist()}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        self._rng.bit_generator.state = state["rng"]
+        self._walk, self._start = np.array(state["walk"]), np.array(state["start"])
+
+    def _jump(self, fresh: Booleans) -> None:
+        """Fresh lanes draw a walk in proportion to its length, then a start that leaves a whole window if it can."""
+        count = int(fresh.sum())
+        chances = (self.walks.lengths - 1) / (self.walks.lengths - 1).sum()
+        walk = self._rng.choice(self.walks.num_walks, size=count, p=chances)
+        room = np.maximum(self.walks.lengths[walk] - self.steps - self.ahead + 1, 1)
+        self._walk[fresh] = walk
+        self._start[fresh] = self._rng.integers(0, room)
+
+    def _cut(self, fresh: Booleans) -> Window:
+        walk, start = self._walk[:, None], self._start[:, None]
+        last = self.walks.num_steps - 1
+        seen = start + np.arange(self.steps)
+        done = start + np.arange(self.steps + self.ahead - 1)
+        before = self.walks.actions[walk[:, 0], np.clip(start[:, 0] - 1, 0, last - 1)] + 1
+        return Window(
+            observations=self.walks.observations[walk, np.minimum(seen, last)],
+            actions=self.walks.actions[walk, np.minimum(done, last - 1)],
+            targets=self.targets[walk, np.minimum(done + 1, last)],
+            known=done + 1 < self.walks.lengths[walk],
+            first_action=np.where(fresh, 0, before).astype(np.int32),
+            fresh=fresh,
+        )
