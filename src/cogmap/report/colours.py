@@ -1,0 +1,46 @@
+"""One colour for each observation, the same in rooms, maps, tables and pages."""
+
+from __future__ import annotations
+
+import colorsys
+
+WALK_COLOUR = "#ff00ff"  # the paper draws walks in fuchsia
+PATH_COLOUR = "#d62728"  # and paths in red; observations keep away from both
+
+# Far apart in lightness as well as in hue, so that they differ in print and for most colour-blind readers.
+_CHOSEN = (
+    "#4c78a8",
+    "#f2cf5b",
+    "#54a24b",
+    "#d8d3cd",
+    "#8c6d4f",
+    "#9ecae9",
+    "#2d3e50",
+    "#f58518",
+    "#b8e186",
+    "#7a7a7a",
+    "#1f8a8a",
+    "#b6a6d8",
+)
+_GOLDEN = 0.618033988749895  # steps of the golden ratio keep neighbouring indices apart in hue
+
+
+def observation_colours(num_observations: int) -> tuple[str, ...]:
+    """`num_observations` colours as "#rrggbb"; index k has the same colour however many there are."""
+    return tuple(_colour(index) for index in range(num_observations))
+
+
+def text_colour(background: str) -> str:
+    """Black or white, whichever reads better on a colour."""
+    red, green, blue = (int(background[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "#ffffff"
+
+
+def _colour(index: int) -> str:
+    if index < len(_CHOSEN):
+        return _CHOSEN[index]
+    turn = index - len(_CHOSEN)
+    hue = 0.08 + 0.66 * ((turn * _GOLDEN) % 1)  # orange to violet: neither red nor fuchsia
+    lightness = (0.40, 0.72, 0.56)[turn % 3]
+    red, green, blue = colorsys.hls_to_rgb(hue, lightness, 0.55)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
