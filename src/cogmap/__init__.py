@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cogmap.learning import learn
     from cogmap.maps.build import build_map
     from cogmap.planning.navigator import Navigator
-    from cogmap.records import CognitiveMap, Codes, Plan, TableWorld, Truth, Walks
+    from cogmap.records import Codes, CognitiveMap, Plan, TableWorld, Truth, Walks
     from cogmap.run import Run, load_run
     from cogmap.walks.sample import sample_walks
     from cogmap.walks.store import load_walks, save_walks

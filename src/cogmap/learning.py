@@ -110,5 +110,7 @@ def _refuse_existing(out: Path) -> None:
 
 def _num_targets(targets: Integers, num_targets: int | None) -> int:
     if num_targets is None or int(targets.max()) >= num_targets:
-        raise BadConfig(f"`num_targets` must be above the largest target (={int(targets.max())}), got {num_targets}")
+        raise BadConfig(
+            f"`num_targets` must be above the largest target (={int(targets.max())}), got {num_targets}"
+        )
     return num_targets

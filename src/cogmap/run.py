@@ -90,7 +90,9 @@ class Run:
         codes, _ = read_walks(self.model, seen[None], done[None])
         node = int(locate(self.map, codes[0, -1:])[0])
         if node < 0:
-            raise NotOnMap(f"the history of {len(seen)} observation(s) must lead to a place of the map, it does not yet")
+            raise NotOnMap(
+                f"the history of {len(seen)} observation(s) must lead to a place of the map, it does not yet"
+            )
         return node
 
     def plan(self, here: int, there: int, avoid: Sequence[Any] = (), strict: bool = False) -> Plan:
@@ -152,13 +154,17 @@ def _from_dict(kind: type, stored: dict[str, Any], key: str, folder: Path) -> An
     known = {field.name for field in fields(kind)}
     if not isinstance(values, dict) or set(values) != known:
         got = sorted(set(values) ^ known) if isinstance(values, dict) else values
-        raise BadRun(f"{folder / CONFIG_FILE} must hold the {key} options of this version, these differ: {got}")
+        raise BadRun(
+            f"{folder / CONFIG_FILE} must hold the {key} options of this version, these differ: {got}"
+        )
     try:
         return kind(**values)
     except CogmapError:
         raise
     except TypeError as problem:
-        raise BadRun(f"{folder / CONFIG_FILE} must hold {key} options of the right types: {problem}") from problem
+        raise BadRun(
+            f"{folder / CONFIG_FILE} must hold {key} options of the right types: {problem}"
+        ) from problem
 
 
 def _labels(stored: dict[str, Any], key: str) -> Labels | None:

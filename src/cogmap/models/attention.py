@@ -66,7 +66,9 @@ class _Attention(nn.Module):
         real = torch.cat([memory[3], memory[3].new_ones(memory[3].shape[0], tokens)], dim=1)
         return allowed & real[:, None, None]
 
-    def _remember(self, keys: Tensor, values: Tensor, placed: Tensor, memory: Memory | None, tokens: int) -> Memory:
+    def _remember(
+        self, keys: Tensor, values: Tensor, placed: Tensor, memory: Memory | None, tokens: int
+    ) -> Memory:
         """The last `span` keys and values, padded in front where there were fewer."""
         walks = keys.shape[0]
         real = keys.new_ones(walks, tokens, dtype=torch.bool)

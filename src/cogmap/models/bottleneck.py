@@ -46,11 +46,12 @@ class Bottlenecks(nn.Module):
         """(B, N, D) -> (B, N, M, W): the paper's bottlenecks all see the same output."""
         return outputs.unsqueeze(2).expand(-1, -1, self.count, -1)
 
-    def forward(self, outputs: Tensor, observations: Tensor) -> Quantized:
+    def forward(self, outputs: Tensor, observations: Tensor, strength: float = 1.0) -> Quantized:
+        """`strength` below 1 lets a share of the continuous output through, while the bottleneck is being closed."""
         projected = self.project(outputs)
         codes = self.nearest_code(projected, observations)
         entries = self.entries(codes)
-        straight = projected + (entries - projected).detach()
+        straight = projected + strength * (entries - projected).detach()
         return Quantized(codes, straight.flatten(2), projected, entries)
 
     def entries(self, codes: Tensor) -> Tensor:
@@ -62,11 +63,13 @@ class Bottlenecks(nn.Module):
 
     @torch.no_grad()
     def nearest_code(self, projected: Tensor, observations: Tensor) -> Tensor:
-        """(B, N, M) codes; in the clone-structured form only among those of the observation (equation of appendix B)."""
+        """(B, N, M) codes; in the clone-structured form only among the observation's own (appendix B)."""
         walks, steps, count, width = projected.shape
         flat = projected.permute(2, 0, 1, 3).reshape(count, walks * steps, width)
-        norms = self.dictionary.square().sum(2)[:, None]  # (M, 1, K)
-        distances = torch.baddbmm(norms, flat, self.dictionary.transpose(1, 2), alpha=-2)  # up to |y|^2, same for all k
+        # |y - d|^2 up to |y|^2, which all k share, as one product: (y, 1) with (-2 d, |d|^2).
+        norms = self.dictionary.square().sum(2, keepdim=True)  # (M, K, 1)
+        against = torch.cat([-2 * self.dictionary, norms], dim=2).transpose(1, 2)
+        distances = torch.cat([flat, torch.ones_like(flat[..., :1])], dim=2) @ against  # (M, B * N, K)
         if self.owners is not None:
             foreign = observations.reshape(-1, 1) != self.owners  # (B * N, K)
             distances = distances.masked_fill(foreign, torch.inf)
@@ -84,7 +87,9 @@ class MovingBottlenecks(Bottlenecks):
         super().__init__(config)
         self.to_projection = nn.Linear(config.width, config.bottlenecks * config.entry_width)
         self.register_buffer("hits", torch.zeros(self.dictionary.shape[:2]))  # (M, K) running average a step
-        self.register_buffer("sums", torch.zeros(self.dictionary.shape))  # (M, K, W) of what each entry attracted
+        self.register_buffer(
+            "sums", torch.zeros(self.dictionary.shape)
+        )  # (M, K, W) of what each entry attracted
         self.register_buffer("filled", torch.zeros((), dtype=torch.bool))
         self.hits: Tensor
         self.sums: Tensor
@@ -151,7 +156,9 @@ def _owners(config: ModelConfig) -> Tensor:
 def _draw_own(owners: Tensor, seen: Tensor, drawn: Tensor) -> Tensor:
     """For each entry the first output at or after its draw that shows its own observation, if the batch has one."""
     order = seen.argsort(stable=True)
-    starts = torch.searchsorted(seen[order], torch.stack([owners, owners + 1]))  # (2, R) the run of that observation
+    starts = torch.searchsorted(
+        seen[order], torch.stack([owners, owners + 1])
+    )  # (2, R) the run of that observation
     run = (starts[1] - starts[0]).clamp_min(1)
     place = (starts[0] + drawn % run).clamp_max(len(seen) - 1)
     return order[place]

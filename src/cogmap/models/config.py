@@ -34,8 +34,12 @@ class ModelConfig:
     heads: int = 8
     mlp_width: int = 512
     head_width: int = 256  # hidden units of each f^(s), and of g
-    code_width: int = 32  # of a dictionary entry in the fast form; the paper's entries are as wide as the encoder
-    attention_span: int = 50  # steps a layer looks back in the fast form; the paper's looks back over `context_length`
+    code_width: int = (
+        32  # of a dictionary entry in the fast form; the paper's entries are as wide as the encoder
+    )
+    attention_span: int = (
+        50  # steps a layer looks back in the fast form; the paper's looks back over `context_length`
+    )
     context_length: int = 400
     dropout: float = 0.0
 
@@ -59,13 +63,17 @@ class ModelConfig:
             rule = f"`num_codes` (={self.num_codes}) must be at least `num_observations` (={self.num_observations})"
             raise BadConfig(f"{rule}: in the clone-structured form each observation owns a code")
         if self.vanilla and (self.next_encoding or self.clone_structured or self.prediction_steps != 1):
-            raise BadConfig("a vanilla model has no bottleneck and predicts one step: `prediction_steps` must be 1")
+            raise BadConfig(
+                "a vanilla model has no bottleneck and predicts one step: `prediction_steps` must be 1"
+            )
 
     @property
     def name(self) -> str:
         """As the paper prints it: `TDB(S=3, M=1)`, `TDB(S=1, enc, M=4)`, `Vanilla LSTM`."""
         if self.vanilla:
-            return "Vanilla transformer" if self.encoder == "transformer" else f"Vanilla {self.encoder.upper()}"
+            return (
+                "Vanilla transformer" if self.encoder == "transformer" else f"Vanilla {self.encoder.upper()}"
+            )
         parts = [f"S={self.prediction_steps}"] + ["enc"] * self.next_encoding + [f"M={self.bottlenecks}"]
         return f"TDB({', '.join(parts)})"
 

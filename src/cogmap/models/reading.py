@@ -53,9 +53,7 @@ def _read_rows(
     arrival = torch.zeros(len(seen), dtype=torch.long, device=device)
     for first in range(0, seen.shape[1], STEPS_AT_ONCE):
         steps = slice(first, min(first + STEPS_AT_ONCE, seen.shape[1]))
-        codes, predicted, state = _read_chunk(
-            model, seen[:, steps], done[:, steps], arrival, state, quantize
-        )
+        codes, predicted, state = _read_chunk(model, seen[:, steps], done[:, steps], arrival, state, quantize)
         yield steps, codes, predicted
         if steps.stop < seen.shape[1]:
             arrival = done[:, steps.stop - 1] + 1

@@ -46,17 +46,13 @@ class RecurrentEncoder(nn.Module):
         self, observations: Tensor, actions: Tensor, state: EncoderState
     ) -> tuple[Tensor, EncoderState]:
         """The same numbers; the first layer's input gates are looked up instead of multiplied out."""
-        finals = []
+        gates = self._first_gates(observations.t(), actions.t())  # (N, B, 3D)
+        finals: list[Tensor] = []
+        outputs = gates
         for layer in range(self.layers):
-            weights = {name: getattr(self.cell, f"{name}_l{layer}") for name in _GATE_WEIGHTS}
-            to_gates = weights["weight_ih"].t()  # (D, 3D)
-            if layer == 0:
-                from_observation = self.observation_embedding.weight @ to_gates  # (O, 3D)
-                from_action = self.action_embedding.weight @ to_gates  # (A + 1, 3D)
-                gates = nn.functional.embedding(observations.t(), from_observation)
-                gates = gates + nn.functional.embedding(actions.t(), from_action)  # (N, B, 3D)
-            else:
-                gates = outputs @ to_gates
+            weights = {name: self.cell.get_parameter(f"{name}_l{layer}") for name in _GATE_WEIGHTS}
+            if layer:
+                gates = outputs @ weights["weight_ih"].t()
             reset_update_bias, candidate_bias = weights["bias_hh"].split([2 * self.width, self.width])
             bias = weights["bias_ih"] + nn.functional.pad(reset_update_bias, (0, self.width))
             outputs, final = _GruScan.apply(
@@ -64,6 +60,13 @@ class RecurrentEncoder(nn.Module):
             )
             finals.append(final)
         return outputs.transpose(0, 1), EncoderState((torch.stack(finals),))
+
+    def _first_gates(self, observations: Tensor, actions: Tensor) -> Tensor:
+        to_gates: Tensor = self.cell.get_parameter("weight_ih_l0").t()  # (D, 3D)
+        from_observation = self.observation_embedding.weight @ to_gates  # (O, 3D)
+        from_action = self.action_embedding.weight @ to_gates  # (A + 1, 3D)
+        seen = nn.functional.embedding(observations, from_observation)
+        return seen + nn.functional.embedding(actions, from_action)
 
 
 _GATE_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
@@ -73,14 +76,16 @@ class _GruScan(torch.autograd.Function):
     """A GRU layer over time, given its input gates; gate order reset, update, candidate as in torch.nn.GRU."""
 
     @staticmethod
-    def forward(  # type: ignore[override]
+    def forward(
         context: Any, input_gates: Tensor, first: Tensor, weight: Tensor, candidate_bias: Tensor
     ) -> tuple[Tensor, Tensor]:
         steps, walks, _ = input_gates.shape
         width = first.shape[1]
         reset_update = input_gates[..., : 2 * width].clone()  # (N, B, 2D)
         candidate = input_gates[..., 2 * width :].clone()  # (N, B, D)
-        recalled = input_gates.new_empty(steps, walks, width)  # what the candidate gate takes from the hidden state
+        recalled = input_gates.new_empty(
+            steps, walks, width
+        )  # what the candidate gate takes from the hidden state
         hidden = input_gates.new_empty(steps + 1, walks, width)
         hidden[0] = first
         to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]
@@ -88,12 +93,14 @@ class _GruScan(torch.autograd.Function):
             before = hidden[step]
             reset, update = reset_update[step].addmm_(before, to_reset_update).sigmoid_().chunk(2, dim=1)
             torch.addmm(candidate_bias, before, to_candidate, out=recalled[step])
-            torch.lerp(candidate[step].addcmul_(reset, recalled[step]).tanh_(), before, update, out=hidden[step + 1])
+            torch.lerp(
+                candidate[step].addcmul_(reset, recalled[step]).tanh_(), before, update, out=hidden[step + 1]
+            )
         context.save_for_backward(reset_update, candidate, recalled, hidden, weight)
         return hidden[1:], hidden[-1].clone()
 
     @staticmethod
-    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # type: ignore[override]
+    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         from_outputs, onward = gradients
         reset_update, candidate, recalled, hidden, weight = context.saved_tensors
         steps, walks, width = candidate.shape

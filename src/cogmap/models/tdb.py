@@ -45,15 +45,19 @@ class TDB(nn.Module):
         actions: Tensor,
         first_action: Tensor,
         state: EncoderState | None = None,
-        quantize: bool = True,
+        strength: float = 1.0,
     ) -> Forward:
-        """Observations (B, N) and the actions after them (B, N + S - 1); `first_action` (B,) led to the first, 0 is none."""
+        """Observations (B, N) with the actions after them (B, N + S - 1); `first_action` (B,) led to the first.
+
+        `strength` is how far the bottleneck is closed: at 0 it is off, and there are no codes.
+        """
         steps = observations.shape[1]
         outputs, state = self.encoder(observations, previous_actions(actions, first_action, steps), state)
-        quantized = self.bottlenecks(outputs, observations) if quantize else None
+        quantized = self.bottlenecks(outputs, observations, strength) if strength else None
         vectors = self.bottlenecks.project(outputs).flatten(2) if quantized is None else quantized.vectors
         logits = tuple(
-            head(vectors, following_actions(actions, sequence, steps)) for sequence, head in enumerate(self.heads, 1)
+            head(vectors, following_actions(actions, sequence, steps))
+            for sequence, head in enumerate(self.heads, 1)
         )
         guess = None
         if self.to_next_encoding is not None and quantized is not None:
@@ -88,9 +92,9 @@ class VanillaModel(nn.Module):
         actions: Tensor,
         first_action: Tensor,
         state: EncoderState | None = None,
-        quantize: bool = True,
+        strength: float = 1.0,
     ) -> Forward:
-        """As a TDB's; `first_action` and `quantize` do not matter here."""
+        """As a TDB's; `first_action` and `strength` do not matter here."""
         outputs, state = self.encoder(observations, actions[:, : observations.shape[1]] + 1, state)
         return Forward((self.to_logits(outputs),), None, None, state)
 

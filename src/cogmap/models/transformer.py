@@ -27,7 +27,7 @@ class TransformerEncoder(nn.Module):
         self.drop = nn.Dropout(config.dropout)
 
     def begin(self, walks: int, device: torch.device) -> EncoderState:
-        memories = [block.attend.begin(walks, device) for block in self.blocks]
+        memories = [block.begin(walks, device) for block in self._blocks()]
         return EncoderState(tuple(torch.stack(parts) for parts in zip(*memories, strict=True)))
 
     def forward(
@@ -35,12 +35,15 @@ class TransformerEncoder(nn.Module):
     ) -> tuple[Tensor, EncoderState]:
         tokens = self.drop(self._embed(observations, actions))  # (B, N or 2N, D)
         memories: list[Memory] = []
-        for layer, block in enumerate(self.blocks):
-            memory = None if state is None else tuple(tensor[layer] for tensor in state.tensors)
+        for layer, block in enumerate(self._blocks()):
+            memory = None if state is None else _memory(state, layer)
             tokens, memory = block(tokens, memory)
             memories.append(memory)
         outputs = self.normalise(tokens[:, 1::2] if self.alternating else tokens)
         return outputs, EncoderState(tuple(torch.stack(parts) for parts in zip(*memories, strict=True)))
+
+    def _blocks(self) -> list[Block]:
+        return [block for block in self.blocks if isinstance(block, Block)]
 
     def _embed(self, observations: Tensor, actions: Tensor) -> Tensor:
         seen, done = self.observation_embedding(observations), self.action_embedding(actions)
@@ -68,7 +71,15 @@ class Block(nn.Module):
         )
         self.drop = nn.Dropout(config.dropout)
 
+    def begin(self, walks: int, device: torch.device) -> Memory:
+        return self.attend.begin(walks, device)
+
     def forward(self, tokens: Tensor, memory: Memory | None) -> tuple[Tensor, Memory]:
         attended, memory = self.attend(self.normalise_first(tokens), memory)
         tokens = tokens + self.drop(attended)
         return tokens + self.drop(self.transform(self.normalise_second(tokens))), memory
+
+
+def _memory(state: EncoderState, layer: int) -> Memory:
+    keys, values, placed, real = (tensor[layer] for tensor in state.tensors)
+    return keys, values, placed, real

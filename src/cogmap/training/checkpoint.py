@@ -19,7 +19,9 @@ from cogmap.errors import BadRun
 from cogmap.files import write_whole
 
 
-def save_tensors(path: str | Path, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any] | None = None) -> None:
+def save_tensors(
+    path: str | Path, tensors: Mapping[str, Tensor], numbers: Mapping[str, Any] | None = None
+) -> None:
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     metadata = {"numbers": json.dumps(numbers or {})}
     with write_whole(path) as stream:

@@ -16,7 +16,9 @@ class TrainingConfig:
     """Everything that decides the weights a training ends with, given the walks."""
 
     seed: int = 0
-    steps: int = 6000  # at the most; the fast preset stops by itself before that when there is nothing left to learn
+    steps: int = (
+        6000  # at the most; the fast preset stops by itself before that when there is nothing left to learn
+    )
     minutes: float | None = None  # at the most, of training
     batch_size: int = 64
     window: int = 50  # steps encoded at once
@@ -26,7 +28,9 @@ class TrainingConfig:
     muon_rate: float | None = None  # for the transformer's matrices; None trains all by Adam
     decays: bool = True  # the learning rate falls to nothing at the end
     clip: float | None = 1.0  # largest norm of a gradient
-    bottleneck_from: int = 500  # the step at which the bottleneck is switched on
+    bottleneck_from: int = (
+        1500  # the bottleneck comes on here at the latest, or once the model is good without it
+    )
     commitment_weight: float = 0.25  # beta
     teacher_decay: float = 0.99  # alpha
     validate_every: int = 100
@@ -55,7 +59,15 @@ def preset_configs(preset: Preset, base: ModelConfig) -> tuple[ModelConfig, Trai
 def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
     layers = 4 if base.encoder == "transformer" else 1
     model = replace(
-        base, form="paper", width=256, layers=layers, heads=8, mlp_width=512, head_width=256, num_codes=1000, dropout=0.1
+        base,
+        form="paper",
+        width=256,
+        layers=layers,
+        heads=8,
+        mlp_width=512,
+        head_width=256,
+        num_codes=1000,
+        dropout=0.1,
     )
     training = TrainingConfig(
         steps=25_000,
@@ -72,7 +84,7 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
 
 
 def _fast_transformer(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
-    model = replace(base, form="fast", width=128, layers=4, heads=8, mlp_width=256, num_codes=4000)
+    model = replace(base, form="fast", width=128, layers=4, heads=8, mlp_width=256)
     training = TrainingConfig(
         batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
     )
@@ -80,7 +92,7 @@ def _fast_transformer(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
 
 
 def _fast_recurrent(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
-    return replace(base, form="fast", width=256, layers=1, num_codes=4000), TrainingConfig()
+    return replace(base, form="fast", width=256, layers=1), TrainingConfig()
 
 
 def encoder_of(name: str) -> EncoderKind:

@@ -18,5 +18,7 @@ def choose_device(name: str) -> torch.device:
         torch.zeros(1, device=device)
     except (RuntimeError, AssertionError) as problem:
         reason = str(problem).splitlines()[0]
-        raise BadConfig(f"`device` must be auto or a device that torch has here, got {name!r}: {reason}") from problem
+        raise BadConfig(
+            f"`device` must be auto or a device that torch has here, got {name!r}: {reason}"
+        ) from problem
     return device

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from cogmap.errors import BadRun
 from cogmap.files import write_whole
@@ -79,12 +80,8 @@ class Trainer:
 
     @property
     def finished(self) -> bool:
-        return self.done_steps >= self.config.steps or self.schedule.finished(self.done_steps)
-
-    @property
-    def quantizes(self) -> bool:
-        """Whether the next step passes the bottleneck."""
-        return not self.model.config.vanilla and self.done_steps >= self.schedule.quantize_from
+        out_of_time = self.config.minutes is not None and self.seconds >= 60 * self.config.minutes
+        return out_of_time or self.done_steps >= self.config.steps or self.schedule.finished(self.done_steps)
 
     def step(self) -> StepReport:
         """One update on the next window."""
@@ -97,7 +94,7 @@ class Trainer:
             self.optimizers,
             lanes,
             carried,
-            self.quantizes,
+            0.0 if self.model.config.vanilla else self.schedule.strength(self.done_steps),
             self.schedule.scale(self.done_steps),
             self.config,
             self.processes,
@@ -147,11 +144,15 @@ class Trainer:
         """Metrics, then the checkpoint that refers to them; each file whole or not at all."""
         with write_whole(folder / "metrics.jsonl") as stream:
             stream.writelines((json.dumps(row) + "\n").encode() for row in self.rows)
-        tensors = with_prefix("model", self.model.state_dict()) | with_prefix("optimizers", self.optimizers.tensors())
+        tensors = with_prefix("model", self.model.state_dict()) | with_prefix(
+            "optimizers", self.optimizers.tensors()
+        )
         if self.teacher is not None:
             tensors |= with_prefix("teacher", self.teacher.state_dict())
         if self.state is not None:
-            tensors |= with_prefix("state", {str(index): part for index, part in enumerate(self.state.tensors)})
+            tensors |= with_prefix(
+                "state", {str(index): part for index, part in enumerate(self.state.tensors)}
+            )
         tensors |= {"rng/torch": torch.get_rng_state(), "rng/draws": self.generator.get_state()}
         save_tensors(folder / "checkpoint" / CHECKPOINT_FILE, tensors, self._numbers())
 
@@ -175,7 +176,9 @@ class Trainer:
                 load_weights(self.teacher, under_prefix("teacher", tensors), path)
             state = under_prefix("state", tensors)
             if state:
-                self.state = EncoderState(tuple(state[str(index)].to(self.device) for index in range(len(state))))
+                self.state = EncoderState(
+                    tuple(state[str(index)].to(self.device) for index in range(len(state)))
+                )
             torch.set_rng_state(tensors["rng/torch"])
             self.generator.set_state(tensors["rng/draws"])
             self.sampler.restore(numbers["sampler"])
@@ -235,9 +238,7 @@ def split_walks(walks: Walks, targets: Integers, seed: int) -> Task:
     return Task(_pick(walks, training), targets[training], _pick(walks, validation), targets[validation])
 
 
-def _pick(walks: Walks, rows: Integers) -> Walks:
-    from dataclasses import replace
-
+def _pick(walks: Walks, rows: NDArray[np.intp]) -> Walks:
     return replace(
         walks, observations=walks.observations[rows], actions=walks.actions[rows], lengths=walks.lengths[rows]
     )

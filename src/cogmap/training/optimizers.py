@@ -15,14 +15,19 @@ class Optimizers:
     """One or two optimizers behind one learning-rate scale."""
 
     def __init__(self, model: nn.Module, config: TrainingConfig) -> None:
-        by_muon = _matrices(model) if config.muon_rate is not None else []
+        muon_rate = config.muon_rate
+        by_muon = _matrices(model) if muon_rate is not None else []
         chosen = {id(parameter) for parameter in by_muon}
-        rest = [parameter for parameter in model.parameters() if parameter.requires_grad and id(parameter) not in chosen]
+        rest = [
+            parameter
+            for parameter in model.parameters()
+            if parameter.requires_grad and id(parameter) not in chosen
+        ]
         self.parts: list[torch.optim.Optimizer] = [
             torch.optim.Adam(rest, lr=config.learning_rate, betas=(0.9, 0.99 if config.decays else 0.999))
         ]
-        if by_muon:
-            self.parts.append(torch.optim.Muon(by_muon, lr=config.muon_rate, weight_decay=0.0))
+        if muon_rate is not None and by_muon:
+            self.parts.append(torch.optim.Muon(by_muon, lr=muon_rate, weight_decay=0.0))
         self._rates = [part.param_groups[0]["lr"] for part in self.parts]
 
     def zero_grad(self) -> None:
@@ -55,7 +60,7 @@ class Optimizers:
 
 
 def _matrices(model: nn.Module) -> list[nn.Parameter]:
-    """The matrices inside the encoder's blocks. Embeddings are tables, and angle increments have a scale of their own."""
+    """The matrices inside the encoder's blocks. Embeddings are tables; angle increments have a scale of their own."""
     return [
         parameter
         for name, parameter in model.named_parameters()

@@ -32,7 +32,9 @@ class Processes:
 
     def lanes(self, batch_size: int) -> slice:
         if batch_size % self.count:
-            raise BadConfig(f"`batch_size` (={batch_size}) must be divisible by the processes (={self.count})")
+            raise BadConfig(
+                f"`batch_size` (={batch_size}) must be divisible by the processes (={self.count})"
+            )
         share = batch_size // self.count
         return slice(self.rank * share, (self.rank + 1) * share)
 

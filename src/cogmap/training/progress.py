@@ -74,7 +74,9 @@ class LiveBar(Silent):
 
     def row(self, row: Row) -> None:
         codes = "/".join(str(used) for used in row["codes_in_use"])
-        self._validation = f"validation {row['validation_accuracy']:.2%}" + (f"  codes {codes}" if codes else "")
+        self._validation = f"validation {row['validation_accuracy']:.2%}" + (
+            f"  codes {codes}" if codes else ""
+        )
 
     def end(self, message: str) -> None:
         self._bar.stop()

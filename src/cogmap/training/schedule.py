@@ -1,8 +1,9 @@
 """When to quantize, when to stop, and how large the steps are on the way: warm up, hold, and fall at the end.
 
-The bottleneck is switched on once nine predictions in ten are right without it, or at a given step at the latest.
+The bottleneck begins to close once nine predictions in ten are right without it, or at a given step at the latest.
 The held phase ends when
-- the world is solved: on the second half of the held-back walks the model errs less than once in a thousand steps, or
+- the world is all but solved: on the second half of the held-back walks the model errs less than once in a
+  hundred steps (what is left is the noise of large steps, which the fall takes away), or
 - accuracy on them has not risen by a tenth of a point during the last third of the training, or
 - the steps or minutes allowed leave just enough for the fall.
 The fall then takes half as many steps as went before it, which is where the last half point of accuracy comes from.
@@ -16,10 +17,12 @@ from typing import Any
 from cogmap.training.config import TrainingConfig
 
 WARM_UP_STEPS = 50
-READY_ACCURACY = 0.9  # of the continuous model, at which the bottleneck is switched on
+LATEST_CLOSING = 0.4  # share of the steps or minutes allowed
+READY_ACCURACY = 0.9  # of the continuous model, at which the bottleneck begins to close
+CLOSING_STEPS = 200  # until it is closed; one that is there from the start is closed at once
 SHORTEST_FALL = 150
 FALL_SHARE = 0.5  # of the steps before it
-SOLVED_ACCURACY = 0.999
+SOLVED_ACCURACY = 0.99
 NOTABLE_RISE = 0.001
 SHORTEST_PLATEAU = 800
 
@@ -33,6 +36,12 @@ class Schedule:
     best_step: int = 0
     fall_from: int | None = None
     fall_steps: int = 0
+
+    def strength(self, step: int) -> float:
+        """How far the bottleneck is closed at a step: 0 is open, 1 closed."""
+        if self.quantize_from == 0:
+            return 1.0
+        return min(1.0, max(0.0, (step - self.quantize_from + 1) / CLOSING_STEPS))
 
     def scale(self, step: int) -> float:
         """The share of the full learning rate at a step."""
@@ -50,7 +59,7 @@ class Schedule:
             self.best_accuracy, self.best_step = accuracy, step
         if step < self.quantize_from and accuracy >= READY_ACCURACY:
             self.quantize_from = step
-        if not config.decays or step <= self.quantize_from:
+        if not config.decays or self.strength(step - 1) < 1:
             return
         stale = step - max(self.best_step, self.quantize_from)
         if late_accuracy >= SOLVED_ACCURACY or stale >= max(SHORTEST_PLATEAU, step // 3):
@@ -62,9 +71,12 @@ class Schedule:
             self.fall_from, self.fall_steps = step, max(1, min(wanted, config.steps - step))
 
     def heed_limits(self, step: int, seconds: float, config: TrainingConfig) -> None:
-        """Start the fall while there are still steps and minutes for it."""
+        """Close the bottleneck and start the fall while there are still steps and minutes for it."""
         if not config.decays or self.fall_from is not None:
             return
+        spent = max(step / config.steps, seconds / (60 * config.minutes) if config.minutes else 0.0)
+        if spent >= LATEST_CLOSING and step < self.quantize_from:
+            self.quantize_from = step
         held = 1 / (1 + FALL_SHARE)
         if step >= config.steps * held:
             self.start_fall(step, config)

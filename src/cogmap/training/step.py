@@ -66,20 +66,26 @@ def update(
     optimizers: Optimizers,
     lanes: Lanes,
     state: EncoderState | None,
-    quantize: bool,
+    strength: float,
     scale: float,
     config: TrainingConfig,
     processes: Processes,
     generator: torch.Generator,
 ) -> tuple[StepReport, EncoderState]:
-    """One optimizer step at `scale` of the learning rate; returns the report and the state to carry on."""
+    """One optimizer step at `scale` of the learning rate; returns the report and the state to carry on.
+
+    `strength` is how far the bottleneck is closed. Its loss grows with it: at full weight from the start, outputs
+    would sooner fall together onto a few codes than keep what they know.
+    """
     known = lanes.known[:, : lanes.observations.shape[1]]
-    if quantize:
+    if strength:
         _fill_if_new(model, lanes, state, known, generator)
         if teacher is not None and teacher.n_averaged == 0:
-            update_teacher(teacher, model)  # the first time it takes the student over as it is, dictionary included
-    result = model(lanes.observations, lanes.actions, lanes.first_action, state, quantize)
-    losses = _losses(model, teacher, result, lanes, state, config)
+            update_teacher(
+                teacher, model
+            )  # the first time it takes the student over as it is, dictionary included
+    result = model(lanes.observations, lanes.actions, lanes.first_action, state, strength)
+    losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()
     torch.stack(list(losses.values())).sum().backward()
     processes.add_up_gradients(model)
@@ -100,20 +106,20 @@ def _losses(
     result: Forward,
     lanes: Lanes,
     state: EncoderState | None,
+    strength: float,
     config: TrainingConfig,
 ) -> dict[str, Tensor]:
     losses = {"observation": observation_loss(result.logits, lanes.targets, lanes.known, lanes.totals)}
     steps = lanes.observations.shape[1]
     if result.quantized is not None:
-        losses["bottleneck"] = bottleneck_loss(
+        losses["bottleneck"] = strength * bottleneck_loss(
             result.quantized, config.commitment_weight, lanes.known[:, :steps], lanes.totals[0]
         )
     if result.next_encoding is not None and teacher is not None:
         # The student's carried state serves the teacher too: it is a slowly moving copy of the same network.
         with torch.no_grad():
-            arrivals = previous_actions(lanes.actions, lanes.first_action, steps)
-            outputs, _ = teacher.module.encoder(lanes.observations, arrivals, state)
-            vectors = teacher.module.bottlenecks(outputs, lanes.observations).vectors
+            taught = teacher(lanes.observations, lanes.actions, lanes.first_action, state)
+        vectors = taught.quantized.vectors
         losses["encoding"] = encoding_loss(
             result.next_encoding, vectors, lanes.known[:, : steps - 1], lanes.totals[0]
         )
@@ -124,7 +130,11 @@ def _fill_if_new(
     model: Model, lanes: Lanes, state: EncoderState | None, known: Tensor, generator: torch.Generator
 ) -> None:
     """A dictionary that starts from data gets it at the step it is switched on."""
-    if isinstance(model, TDB) and isinstance(model.bottlenecks, MovingBottlenecks) and not model.bottlenecks.filled:
+    if (
+        isinstance(model, TDB)
+        and isinstance(model.bottlenecks, MovingBottlenecks)
+        and not model.bottlenecks.filled
+    ):
         arrivals = previous_actions(lanes.actions, lanes.first_action, lanes.observations.shape[1])
         with torch.no_grad():
             outputs, _ = model.encoder(lanes.observations, arrivals, state)
@@ -136,5 +146,8 @@ def _report(result: Forward, losses: dict[str, Tensor], lanes: Lanes, known: Ten
     right = (result.logits[0].argmax(2) == lanes.targets[:, :steps]) & known
     codes = None if result.quantized is None else result.quantized.codes[known]
     return StepReport(
-        {name: float(loss.detach()) for name, loss in losses.items()}, int(right.sum()), int(known.sum()), codes
+        {name: float(loss.detach()) for name, loss in losses.items()},
+        int(right.sum()),
+        int(known.sum()),
+        codes,
     )

@@ -1,0 +1,96 @@
+"""Learn a map of the place that some walks were taken in: train, encode, build the map."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+import tyro
+
+from cogmap.commands.output import print_json
+from cogmap.walks.store import load_walks
+
+
+@dataclass(frozen=True)
+class Learn:
+    walks: tyro.conf.Positional[Path]
+    """Walks file: npz, jsonl or csv."""
+    out: Path
+    """Run folder to write."""
+    encoder: Literal["transformer", "gru", "lstm"] = "transformer"
+    """What reads the walks. A GRU is the fastest here; the transformer is the paper's."""
+    prediction_steps: Annotated[int, tyro.conf.arg(aliases=["-S"])] = 3
+    """S: how many steps ahead the heads predict. With 1, places with the same neighbours are merged."""
+    bottlenecks: Annotated[int, tyro.conf.arg(aliases=["-M"])] = 1
+    """M: how many discrete bottlenecks in parallel."""
+    next_encoding: bool = False
+    """Also predict a slow teacher's next encoding: the `enc` of TDB(S, enc, M)."""
+    clone_structured: bool = False
+    """Each observation owns its share of the codes."""
+    vanilla: bool = False
+    """No bottleneck and no map: the rival that can only predict."""
+    preset: Literal["fast", "paper"] = "fast"
+    """`fast` is what learns soonest; `paper` follows the paper in every choice, and takes hours."""
+    minutes: float | None = None
+    """Stop training after this long. The fast preset stops by itself when there is nothing more to learn."""
+    steps: int | None = None
+    """Stop training after this many steps."""
+    codes: int | None = None
+    """K: size of each bottleneck's dictionary. 1000 unless told."""
+    seed: int = 0
+    """The same seed and walks give the same weights on the same machine."""
+    device: str = "auto"
+    """auto, cpu, cuda, mps, ..."""
+    resume: bool = False
+    """Go on with the training in the run folder, with the choices made then."""
+    json: bool = False
+    """Print the outcome as JSON, and nothing else."""
+
+
+Args = Learn
+
+
+def run(args: Learn) -> None:
+    walks = load_walks(args.walks)
+    from cogmap.learning import learn  # brings torch: after the walks were found to be good
+
+    started = time.perf_counter()
+    run = learn(
+        walks,
+        args.out,
+        encoder=args.encoder,
+        prediction_steps=args.prediction_steps,
+        bottlenecks=args.bottlenecks,
+        next_encoding=args.next_encoding,
+        clone_structured=args.clone_structured,
+        vanilla=args.vanilla,
+        preset=args.preset,
+        minutes=args.minutes,
+        steps=args.steps,
+        num_codes=args.codes,
+        seed=args.seed,
+        device=args.device,
+        resume=args.resume,
+        quiet=args.json,
+    )
+    seconds = time.perf_counter() - started
+    if run.config.vanilla:
+        outcome = {"run": str(args.out), "model": run.name, "seconds": round(seconds, 1)}
+        told = f"wrote {args.out}: {run.name}, {seconds:.0f} s"
+    else:
+        found = run.map
+        outcome = {
+            "run": str(args.out),
+            "model": run.name,
+            "seconds": round(seconds, 1),
+            "nodes": found.num_nodes,
+            "edges": found.num_edges,
+            "explained": found.explained,
+            "warnings": list(found.warnings),
+        }
+        places = f"a map of {found.num_nodes} places that explains {found.explained:.2%} of the steps"
+        told = f"wrote {args.out}: {run.name}, {places}, {seconds:.0f} s"
+        told += "".join(f"\nwarning: {warning}" for warning in found.warnings)
+    print_json(outcome) if args.json else print(told)

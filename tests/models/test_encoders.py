@@ -1,0 +1,191 @@
+"""What an encoder may see, and that reading in pieces is reading at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from cogmap.models.config import ModelConfig
+from cogmap.models.reading import CodeStream, read_walks
+from cogmap.models.recurrent import RecurrentEncoder
+from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
+
+SMALL = ModelConfig(
+    num_observations=5,
+    num_actions=3,
+    num_targets=5,
+    width=16,
+    layers=2,
+    heads=2,
+    mlp_width=32,
+    head_width=16,
+    code_width=8,
+    num_codes=40,
+    attention_span=6,
+    context_length=6,
+)
+FORMS = {
+    "fast transformer": SMALL,
+    "paper transformer": replace(SMALL, form="paper"),
+    "gru": replace(SMALL, encoder="gru"),
+    "lstm": replace(SMALL, encoder="lstm"),
+}
+
+
+def a_model(config: ModelConfig, seed: int = 0) -> TDB:
+    torch.manual_seed(seed)
+    model = make_model(config)
+    assert isinstance(model, TDB)
+    torch.nn.init.normal_(model.bottlenecks.dictionary, std=0.5)
+    return model.eval()
+
+
+def a_walk(walks: int = 3, steps: int = 20, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return (
+        rng.integers(5, size=(walks, steps)).astype(np.int32),
+        rng.integers(3, size=(walks, steps - 1)).astype(np.int32),
+    )
+
+
+def outputs_of(model: TDB, observations: np.ndarray, actions: np.ndarray) -> torch.Tensor:
+    seen, done = torch.from_numpy(observations).long(), torch.from_numpy(actions).long()
+    none = torch.zeros(len(seen), dtype=torch.long)
+    return model.encoder(seen, previous_actions(done, none, seen.shape[1]))[0]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_output_at_n_has_not_seen_the_action_at_n_nor_anything_later(form: str) -> None:
+    model, step = a_model(FORMS[form]), 7
+    observations, actions = a_walk()
+    before = outputs_of(model, observations, actions)
+    changed_observations, changed_actions = observations.copy(), actions.copy()
+    changed_observations[:, step + 1 :] = (observations[:, step + 1 :] + 1) % 5
+    changed_actions[:, step:] = (actions[:, step:] + 1) % 3
+    after = outputs_of(model, changed_observations, changed_actions)
+    assert torch.equal(before[:, : step + 1], after[:, : step + 1])
+    assert not torch.allclose(before[:, step + 1], after[:, step + 1])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_output_at_n_has_seen_the_observation_and_the_action_before(form: str) -> None:
+    model, step = a_model(FORMS[form]), 7
+    observations, actions = a_walk()
+    before = outputs_of(model, observations, actions)
+    other_observations, other_actions = observations.copy(), actions.copy()
+    other_observations[:, step] = (observations[:, step] + 1) % 5
+    other_actions[:, step - 1] = (actions[:, step - 1] + 1) % 3
+    assert not torch.allclose(before[:, step], outputs_of(model, other_observations, actions)[:, step])
+    assert not torch.allclose(before[:, step], outputs_of(model, observations, other_actions)[:, step])
+
+
+@pytest.mark.parametrize("form", ["fast transformer", "paper transformer"])
+def test_a_layer_looks_back_over_its_span_and_no_further(form: str) -> None:
+    config = replace(FORMS[form], layers=1)
+    model = a_model(config)
+    observations, actions = a_walk()
+    changed = observations.copy()
+    changed[:, 0] = (observations[:, 0] + 1) % 5
+    before, after = outputs_of(model, observations, actions), outputs_of(model, changed, actions)
+    last = config.attention_span - 1
+    if (
+        form == "fast transformer"
+    ):  # path-integrated angles add up over the walk, but only differences between them count
+        assert torch.allclose(before[:, last + 1 :], after[:, last + 1 :], atol=1e-5)
+    else:  # two tokens a step: the span of 2 * context tokens reaches back from x_n to x_{n - context + 1}
+        assert torch.equal(before[:, last + 1 :], after[:, last + 1 :])
+    assert not torch.allclose(before[:, last], after[:, last], atol=1e-5)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_codes_in_chunks_of_any_size_and_step_by_step_are_the_same(
+    form: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = a_model(FORMS[form])
+    observations, actions = a_walk(walks=2, steps=31)
+    codes, predicted = read_walks(model, observations, actions)
+    assert codes.shape == (2, 31, 1)
+    for chunk in (1, 4, 30, 31):
+        monkeypatch.setattr("cogmap.models.reading.STEPS_AT_ONCE", chunk)
+        again, predicted_again = read_walks(model, observations, actions)
+        np.testing.assert_array_equal(codes, again)
+        np.testing.assert_array_equal(predicted, predicted_again)
+    for walk in range(2):
+        stream = CodeStream(model)
+        arrivals = [None, *actions[walk].tolist()]
+        steps = [stream.step(x, a) for x, a in zip(observations[walk].tolist(), arrivals, strict=True)]
+        np.testing.assert_array_equal(np.array(steps), codes[walk])
+
+
+def test_fused_and_alternating_forms_see_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which inputs change an output must not depend on the form: one token a step or two."""
+
+    def seen_by_last(form: str) -> list[bool]:
+        model = a_model(replace(FORMS[form], layers=1))
+        observations, actions = a_walk(walks=1, steps=6)
+        base = outputs_of(model, observations, actions)[:, 4]
+        changes = []
+        for step in range(5):
+            other = actions.copy()
+            other[0, step] = (actions[0, step] + 1) % 3
+            changes.append(bool((outputs_of(model, observations, other)[:, 4] - base).abs().max() > 1e-6))
+        return changes
+
+    assert seen_by_last("fast transformer") == seen_by_last("paper transformer") == [True] * 4 + [False]
+
+
+def test_gru_on_cpu_equals_torch_in_outputs_and_gradients() -> None:
+    torch.manual_seed(1)
+    encoder = RecurrentEncoder(replace(FORMS["gru"], layers=2)).double()
+    observations, actions = (torch.from_numpy(part).long() for part in a_walk(walks=4, steps=9))
+    arrivals = previous_actions(actions, torch.zeros(4, dtype=torch.long), 9)
+    state = encoder.begin(4, torch.device("cpu"))
+    first = torch.randn(2, 4, 16, dtype=torch.float64)
+    own, own_state = encoder(observations, arrivals, replace(state, tensors=(first,)))
+    weights = torch.randn_like(own)
+    (own * weights).sum().backward()
+    gradients = {name: parameter.grad.clone() for name, parameter in encoder.named_parameters()}
+    encoder.zero_grad()
+    embedded = encoder.observation_embedding(observations) + encoder.action_embedding(arrivals)
+    theirs, final = encoder.cell(embedded, first)
+    (theirs * weights).sum().backward()
+    assert torch.allclose(own, theirs)
+    assert torch.allclose(own_state.tensors[0], final)
+    for name, parameter in encoder.named_parameters():
+        assert torch.allclose(gradients[name], parameter.grad), name
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_state_of_rows_goes_on_as_those_rows(form: str) -> None:
+    model = a_model(FORMS[form])
+    observations, actions = (torch.from_numpy(part).long() for part in a_walk(walks=3, steps=12))
+    arrivals = previous_actions(actions, torch.zeros(3, dtype=torch.long), 12)
+    _, state = model.encoder(observations[:, :8], arrivals[:, :8])
+    whole, _ = model.encoder(observations[:, 8:], arrivals[:, 8:], state)
+    rows = torch.tensor([2, 0, 2])
+    some, _ = model.encoder(observations[rows, 8:], arrivals[rows, 8:], state.rows(rows))
+    assert torch.allclose(some, whole[rows], atol=1e-6)
+    fresh = torch.tensor([False, True, False])
+    forgot, _ = model.encoder(observations[:, 8:], arrivals[:, 8:], state.forget(fresh))
+    from_nothing, _ = model.encoder(observations[1:2, 8:], arrivals[1:2, 8:])
+    assert torch.allclose(forgot[0], whole[0], atol=1e-6)
+    assert torch.allclose(forgot[1], from_nothing[0], atol=1e-6)
+
+
+@pytest.mark.parametrize("encoder", ["transformer", "gru", "lstm"])
+def test_vanilla_prediction_sees_the_action_at_n(encoder: str) -> None:
+    config = replace(SMALL, encoder=encoder, vanilla=True, prediction_steps=1)
+    torch.manual_seed(0)
+    model = make_model(config).eval()
+    assert isinstance(model, VanillaModel)
+    observations, actions = (torch.from_numpy(part).long() for part in a_walk(walks=2, steps=10))
+    none = torch.zeros(2, dtype=torch.long)
+    before = model(observations[:, :9], actions, none).logits[0]
+    changed = actions.clone()
+    changed[:, 5] = (actions[:, 5] + 1) % 3
+    after = model(observations[:, :9], changed, none).logits[0]
+    assert torch.equal(before[:, :5], after[:, :5])
+    assert not torch.allclose(before[:, 5], after[:, 5])

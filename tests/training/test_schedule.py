@@ -1,0 +1,78 @@
+"""The life of a training: when the bottleneck comes on, when the fall begins, when it ends."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cogmap.training.config import TrainingConfig
+from cogmap.training.schedule import Schedule
+
+CONFIG = TrainingConfig(steps=3000, bottleneck_from=500)
+
+
+def test_rate_warms_up_holds_and_falls_to_nothing() -> None:
+    schedule = Schedule(quantize_from=0)
+    assert schedule.scale(0) == 1 / 50
+    assert schedule.scale(49) == schedule.scale(2000) == 1.0
+    schedule.start_fall(1000, CONFIG)
+    assert schedule.fall_steps == 500
+    assert schedule.scale(1000) == 1.0
+    assert schedule.scale(1250) == 0.5
+    assert schedule.scale(1500) == 0.0
+    assert schedule.finished(1500)
+    assert not schedule.finished(1499)
+
+
+def test_bottleneck_comes_on_early_when_the_continuous_model_is_good() -> None:
+    schedule = Schedule(quantize_from=500)
+    schedule.note(100, 0.5, 0.5, CONFIG)
+    assert schedule.quantize_from == 500
+    schedule.note(200, 0.95, 0.999, CONFIG)
+    assert schedule.quantize_from == 200
+    assert schedule.fall_from is None, "the fall must wait for a validation with the bottleneck on"
+    schedule.note(300, 0.95, 0.999, CONFIG)
+    assert schedule.fall_from is None
+    schedule.note(400, 0.95, 0.999, CONFIG)
+    assert schedule.fall_from == 400
+
+
+def test_bottleneck_closes_gradually_unless_it_is_there_from_the_start() -> None:
+    late, always = Schedule(quantize_from=500), Schedule(quantize_from=0)
+    assert [late.strength(step) for step in (0, 499, 500, 599, 699, 2000)] == [0.0, 0.0, 1 / 200, 0.5, 1.0, 1.0]
+    assert always.strength(0) == 1.0
+
+
+def test_a_long_wait_before_learning_sets_in_is_not_mistaken_for_the_end() -> None:
+    schedule = Schedule(quantize_from=500)
+    for step in range(100, 1300, 100):
+        schedule.note(step, 0.3, 0.3, CONFIG)
+    assert schedule.fall_from is None
+    schedule.note(1300, 0.3, 0.3, CONFIG)
+    assert schedule.fall_from == 1300
+
+
+def test_fall_begins_in_time_for_the_steps_allowed() -> None:
+    schedule = Schedule(quantize_from=0)
+    schedule.heed_limits(1999, 10.0, CONFIG)
+    assert schedule.fall_from is None
+    schedule.heed_limits(2000, 10.0, CONFIG)
+    assert schedule.fall_from == 2000
+    assert schedule.last_step(CONFIG) == 3000
+
+
+def test_fall_fits_into_the_minutes_allowed() -> None:
+    schedule = Schedule(quantize_from=0)
+    config = replace(CONFIG, minutes=1.0)
+    schedule.heed_limits(400, 39.0, config)
+    assert schedule.fall_from is None
+    schedule.heed_limits(410, 41.0, config)
+    assert schedule.fall_from == 410
+    assert schedule.fall_steps == 190  # 19 s left at ten steps a second
+
+
+def test_papers_schedule_never_falls() -> None:
+    schedule = Schedule(quantize_from=0)
+    config = replace(CONFIG, decays=False)
+    schedule.note(2500, 1.0, 1.0, config)
+    schedule.heed_limits(2900, 1e9, config)
+    assert schedule.fall_from is None
