@@ -48,8 +48,9 @@ def disentanglement(
     known, asked = _steps(train), _steps(test)
     accuracy, frequent = [], []
     for bottleneck in range(train.bottlenecks):
-        table = _fit(known, bottleneck, train.num_codes, rng, iterations, batch_size, learning_rate)
-        accuracy.append((_guess(table, asked, bottleneck, train.num_codes) == asked[:, bottleneck]).mean())
+        table, codes = _fit(known, bottleneck, train.num_codes, rng, iterations, batch_size, learning_rate)
+        guess = _guess(table, codes, asked, bottleneck, train.num_codes)
+        accuracy.append((guess == asked[:, bottleneck]).mean())
         frequent.append((asked[:, bottleneck] == np.bincount(known[:, bottleneck]).argmax()).mean())
     return Disentanglement(
         accuracy=float(np.mean(accuracy)),
@@ -71,14 +72,14 @@ def _rows(tuples: Integers, bottleneck: int, num_codes: int) -> NDArray[np.int64
     return others + num_codes * np.arange(others.shape[1])
 
 
-def _guess(table: Table, tuples: Integers, bottleneck: int, num_codes: int) -> NDArray[np.int64]:
+def _guess(table: Table, codes: Integers, tuples: Integers, bottleneck: int, num_codes: int) -> Integers:
     """(T,) the likeliest code of a bottleneck; each distinct tuple is computed once."""
     distinct, which = np.unique(_rows(tuples, bottleneck, num_codes), axis=0, return_inverse=True)
     best = np.empty(len(distinct), dtype=np.int64)
     for first in range(0, len(distinct), 1024):
         some = slice(first, first + 1024)
         best[some] = table[distinct[some]].sum(axis=1).argmax(axis=1)
-    return best[which.reshape(-1)]
+    return codes[best[which.reshape(-1)]]
 
 
 def _fit(
@@ -89,26 +90,37 @@ def _fit(
     iterations: int,
     batch_size: int,
     learning_rate: float,
-) -> Table:
-    """((M - 1) K, K) the table of logits after training."""
-    inputs, targets = _rows(tuples, bottleneck, num_codes), tuples[:, bottleneck]
-    adam = _LazyAdam(inputs.shape[1] * num_codes, num_codes, learning_rate, iterations)
+) -> tuple[Table, Integers]:
+    """((M - 1) K, F) the table of logits after training, and (F,) the codes that its columns stand for.
+
+    Codes that are never the answer have one gradient, and so from a table of zeros one logit: they share
+    the last column, and count in the softmax as often as there are of them.
+    """
+    inputs = _rows(tuples, bottleneck, num_codes)
+    answers, targets = np.unique(tuples[:, bottleneck], return_inverse=True)
+    never = np.setdiff1d(np.arange(num_codes), answers)
+    codes = np.append(answers, never[:1]).astype(np.int32)
+    times = np.ones(len(codes), dtype=np.float32)
+    times[len(answers) :] = len(never)
+    adam = _LazyAdam(inputs.shape[1] * num_codes, len(codes), learning_rate, iterations)
     for _ in range(iterations):
         batch = rng.integers(len(tuples), size=batch_size)
         rows, which = np.unique(inputs[batch], return_inverse=True)
-        weights = adam.fetch(rows)  # (U, K)
-        places = which.reshape(batch_size, -1)  # (R, M - 1) into `weights`
-        error = _softmax(weights[places].sum(axis=1))  # (R, K)
+        places = which.reshape(batch_size, -1)  # (R, M - 1) into `rows`
+        weights = adam.fetch(rows)  # (U, F)
+        error = _softmax(weights[places].sum(axis=1), times)  # (R, F)
         error[np.arange(batch_size), targets[batch]] -= 1
-        spread = np.zeros((len(rows), batch_size), dtype=np.float32)  # how often each row fed each sample
-        np.add.at(spread, (places, np.arange(batch_size)[:, None]), np.float32(1 / batch_size))
-        adam.update(rows, weights, spread @ error)
-    return adam.table()
+        fed = np.zeros((len(rows), batch_size), dtype=np.float32)  # how much each row fed each sample
+        np.add.at(fed, (places, np.arange(batch_size)[:, None]), np.float32(1 / batch_size))
+        adam.update(fed @ error)
+    return adam.fetch(np.arange(len(adam))), codes
 
 
-def _softmax(logits: Table) -> Table:
-    logits = np.exp(logits - logits.max(axis=1, keepdims=True))
-    logits /= logits.sum(axis=1, keepdims=True)
+def _softmax(logits: Table, times: Table) -> Table:
+    """(R, F) the probability of one code of each column; `times` (F,) says how many share it."""
+    logits -= logits.max(axis=1, keepdims=True)
+    np.exp(logits, out=logits)
+    logits /= (logits @ times)[:, None]
     return logits
 
 
@@ -127,41 +139,46 @@ class _LazyAdam:
         self._touched = np.zeros(rows, dtype=np.int64)  # the step at which each row was last updated
         self._learning_rate = learning_rate
         self._step = 0
-        steps = np.arange(1, iterations + 2)
+        steps = np.arange(1, iterations + _REMEMBERED + 1)
         self._correction = np.sqrt(1 - _DECAY_OF_SQUARES**steps) / (1 - _DECAY**steps)  # [t - 1] at step t
+        self._faded = (_DECAY / np.sqrt(_DECAY_OF_SQUARES)) ** np.arange(1, _REMEMBERED + 1)
+
+    def __len__(self) -> int:
+        return len(self._weights)
 
     def fetch(self, rows: NDArray[np.int64]) -> Table:
-        """(U, K) these rows as they are now, after drifting since they were last touched."""
-        weights = self._weights[rows]
-        moving = np.flatnonzero((self._touched[rows] > 0) & (self._touched[rows] < self._step))
-        if moving.size:
-            chosen = rows[moving]
-            drift = np.array([self._drift(touched) for touched in self._touched[chosen].tolist()])
-            pace = self._first[chosen] / (np.sqrt(self._second[chosen]) + _EPSILON)
-            weights[moving] -= (self._learning_rate * drift[:, None]).astype(np.float32) * pace
+        """(U, F) these rows as they are now, after drifting since they were last touched."""
+        weights, first, second = self._weights[rows], self._first[rows], self._second[rows]
+        drift = np.sqrt(second)
+        drift += _EPSILON
+        np.divide(first, drift, out=drift)
+        drift *= (self._learning_rate * self._drift(rows))[:, None].astype(np.float32)
+        weights -= drift
+        self._fetched = rows, weights, first, second
         return weights
 
-    def update(self, rows: NDArray[np.int64], weights: Table, gradient: Table) -> None:
-        """One step: `rows`, which are at `weights`, have this gradient (U, K), and all others none."""
-        idle = self._step - self._touched[rows]
+    def update(self, gradient: Table) -> None:
+        """One step: the rows fetched last have this gradient (U, F), and all others none."""
+        rows, weights, first, second = self._fetched
+        idle = self._step - self._touched[rows] + 1
         self._step += 1
-        first = self._first[rows] * (_DECAY ** (idle + 1))[:, None].astype(np.float32)
-        second = self._second[rows] * (_DECAY_OF_SQUARES ** (idle + 1))[:, None].astype(np.float32)
-        first += (1 - _DECAY) * gradient
-        second += (1 - _DECAY_OF_SQUARES) * gradient**2
-        pace = np.float32(self._learning_rate * self._correction[self._step - 1])
-        # sqrt(second / c2) + epsilon = (sqrt(second) + epsilon * sqrt(c2)) / sqrt(c2)
-        epsilon = np.float32(_EPSILON * np.sqrt(1 - _DECAY_OF_SQUARES**self._step))
-        self._weights[rows] = weights - pace * first / (np.sqrt(second) + epsilon)
+        first *= (_DECAY**idle)[:, None].astype(np.float32)
+        first += np.float32(1 - _DECAY) * gradient
+        second *= (_DECAY_OF_SQUARES**idle)[:, None].astype(np.float32)
+        np.square(gradient, out=gradient)
+        second += np.float32(1 - _DECAY_OF_SQUARES) * gradient
+        # sqrt(second / c) + epsilon = (sqrt(second) + epsilon sqrt(c)) / sqrt(c), c the correction of squares
+        change = np.sqrt(second)
+        change += np.float32(_EPSILON * np.sqrt(1 - _DECAY_OF_SQUARES**self._step))
+        np.divide(first, change, out=change)
+        change *= np.float32(self._learning_rate * self._correction[self._step - 1])
+        self._weights[rows] = weights - change
         self._first[rows], self._second[rows] = first, second
         self._touched[rows] = self._step
 
-    def table(self) -> Table:
-        """All rows as they are now."""
-        return self.fetch(np.arange(len(self._weights)))
-
-    def _drift(self, touched: int) -> float:
-        """The sum over the steps since `touched` of the correction times how far the momentum has faded."""
-        idle = min(self._step - touched, _REMEMBERED)
-        ratio = (_DECAY / np.sqrt(_DECAY_OF_SQUARES)) ** np.arange(1, idle + 1)
-        return float(ratio @ self._correction[touched : touched + idle])
+    def _drift(self, rows: NDArray[np.int64]) -> Floats:
+        """(U,) the sum over the steps that each row missed of the correction times the momentum left."""
+        touched = self._touched[rows]
+        since = np.arange(_REMEMBERED)
+        missed = since < (self._step - touched)[:, None]  # (U, steps)
+        return (self._correction[touched[:, None] + since] * missed) @ self._faded

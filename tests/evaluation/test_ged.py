@@ -1,0 +1,116 @@
+"""Bounds against networkx's exact answer on small graphs, and what is known about large ones."""
+
+import time
+
+import networkx
+import numpy as np
+import pytest
+
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.table import torus
+from cogmap.evaluation.ged import (
+    _graph,
+    _like_edges,
+    _like_nodes,
+    edit_distance,
+    map_graph,
+    networkx_edit_distance,
+    to_networkx,
+    world_graph,
+)
+from cogmap.evaluation.true_map import true_map
+
+
+def exact(learned, true):
+    return networkx.graph_edit_distance(
+        to_networkx(learned), to_networkx(true), node_match=_like_nodes, edge_match=_like_edges
+    )
+
+
+def random_pair(rng, nodes):
+    """A true graph, and one made from it by renaming, doubling, losing and adding."""
+    true_edges = rng.random((nodes, nodes)) < 0.4
+    true = _graph(np.arange(nodes, dtype=np.int32), *np.nonzero(true_edges))
+    position = rng.permutation(nodes)[: rng.integers(2, nodes + 1)]
+    position = np.append(position, rng.integers(-1, nodes, size=rng.integers(0, 6 - len(position) + 1)))
+    learned_edges = np.where(
+        (position[:, None] >= 0) & (position >= 0), true_edges[position[:, None], position], False
+    )
+    learned_edges ^= rng.random(learned_edges.shape) < 0.15
+    return _graph(position.astype(np.int32), *np.nonzero(learned_edges)), true
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_bounds_hold_the_exact_distance(seed):
+    rng = np.random.default_rng(seed)
+    learned, true = random_pair(rng, int(rng.integers(2, 5)))
+    bounds = edit_distance(learned, true)
+    distance = exact(learned, true)
+    assert bounds.lower <= distance <= bounds.upper
+    assert networkx_edit_distance(learned, true, timeout=20) == distance
+    assert bounds.size == learned.size + true.size
+
+
+def test_bounds_meet_on_most_small_pairs():
+    rng = np.random.default_rng(0)
+    pairs = [edit_distance(*random_pair(rng, 4)) for _ in range(100)]
+    assert np.mean([bounds.exact for bounds in pairs]) > 0.5
+    assert max(bounds.upper - bounds.lower for bounds in pairs) <= 6
+
+
+@pytest.mark.parametrize("world", [AliasedRoom(15, 20), torus(6, 8, one_way_doors=9)], ids=["room", "torus"])
+def test_the_true_map_is_at_distance_nought_whatever_its_order(world):
+    right = true_map(world)
+    bounds = edit_distance(map_graph(right, np.arange(world.num_positions)), world_graph(world))
+    assert (bounds.lower, bounds.upper, bounds.norm_ged) == (0, 0, 0.0)
+    order = np.random.default_rng(0).permutation(world.num_positions).astype(np.int32)
+    place = np.argsort(order)
+    shuffled = _graph(order, place[right.edge_source], place[right.edge_target])
+    assert edit_distance(shuffled, world_graph(world)).upper == 0
+
+
+def test_self_loops_and_parallel_actions_do_not_count():
+    world = AliasedRoom(3, 4, 4, patch=0)
+    graph = world_graph(world)
+    assert len(graph.source) == 2 * (3 * 3 + 2 * 4)  # both ways along every shared wall, no bumps
+    assert graph.size == 12 + 34
+
+
+def test_known_edits_are_counted_exactly():
+    world = AliasedRoom(15, 20)
+    true = world_graph(world)
+    source, target = true.source, true.target
+    # Three edges lost, one that is not there, and one node a second time with its four edges.
+    twin = np.flatnonzero((source == 150) | (target == 150))
+    source = np.concatenate([source[3:], [0], np.where(source[twin] == 150, 300, source[twin])])
+    target = np.concatenate([target[3:], [299], np.where(target[twin] == 150, 300, target[twin])])
+    learned = _graph(np.append(np.arange(300), 150).astype(np.int32), source, target)
+    bounds = edit_distance(learned, true)
+    # Delete the twin and its eight edges, delete one edge, insert three.
+    assert bounds.upper == 1 + 8 + 1 + 3
+    assert bounds.lower <= bounds.upper
+
+
+def test_one_way_edges_are_told_from_two_way_ones():
+    one_way = _graph(np.array([0, 1], dtype=np.int32), np.array([0]), np.array([1]))
+    both = _graph(np.array([0, 1], dtype=np.int32), np.array([0, 1]), np.array([1, 0]))
+    back = _graph(np.array([0, 1], dtype=np.int32), np.array([1]), np.array([0]))
+    assert edit_distance(one_way, both).upper == 1
+    bounds = edit_distance(one_way, back)
+    assert bounds.lower <= exact(one_way, back) == 2 == bounds.upper
+
+
+def test_a_large_damaged_map_takes_no_time():
+    world = AliasedRoom(15, 20)
+    rng = np.random.default_rng(0)
+    right = true_map(world)
+    position = np.append(np.arange(300), rng.integers(300, size=100))  # a hundred nodes too many
+    position[rng.choice(300, 30, replace=False)] = rng.integers(300, size=30)
+    twin = position[right.edge_source % 400]
+    learned = _graph(
+        position.astype(np.int32), np.append(right.edge_source, twin), np.append(right.edge_target, twin)
+    )
+    began = time.process_time()
+    bounds = edit_distance(learned, world_graph(world))
+    assert time.process_time() - began < 1
+    assert 0 < bounds.lower <= bounds.upper < bounds.size
