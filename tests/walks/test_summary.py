@@ -38,6 +38,9 @@ def test_places_behind_by_enumeration():
     expected = np.zeros(3, dtype=int)
     for observation in range(3):
         places = np.flatnonzero(world.observation == observation)
+        for one in range(4):
+            next_seen = set(world.observation[world.next_position[places, one]])
+            expected[observation] = max(expected[observation], len(next_seen))
         for one, two in np.ndindex(4, 4):
             middle = world.next_position[places, one]
             end = world.next_position[middle, two]

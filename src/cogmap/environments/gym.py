@@ -76,6 +76,7 @@ def record_walks(
     actions: Sequence[int] | None = None,
     same_place: bool = True,
     observation_labels: Labels | None = None,
+    rng: np.random.Generator | None = None,
 ) -> Walks:
     """Random walks of at most `steps` observations in any environment with discrete actions.
 
@@ -87,11 +88,12 @@ def record_walks(
     same_place: reset with the same seed before every walk, so that a place made at random stays the same;
         without it only the first reset is seeded.
     observation_labels: number views as an earlier recording did; a view it never had is an error.
+    rng: draws the actions; None is a generator of `seed`, which always resets the environment.
     """
     offered = _offered_actions(env.action_space, actions)
     if walks < 1 or steps < 2:
         raise BadWalks(f"`walks` (={walks}) must be at least 1 and `steps` (={steps}) at least 2")
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(seed) if rng is None else rng
     seeds = [seed if walk == 0 or same_place else None for walk in range(walks)]
     episodes = [_episode(env, steps, reset_seed, offered, rng) for reset_seed in seeds]
     views = [seen for seen, _ in episodes]

@@ -61,7 +61,12 @@ def count_places_behind(walks: Walks, look_ahead: int = LOOK_AHEAD) -> Counts:
     From one place the same actions always show the same: as many different futures as followed an observation
     and one sequence of actions, so many places must there be.
     """
-    look_ahead = min(look_ahead, walks.num_steps - 1)
+    bounds = [_count_futures(walks, ahead) for ahead in range(1, min(look_ahead, walks.num_steps - 1) + 1)]
+    return np.max(bounds, axis=0)
+
+
+def _count_futures(walks: Walks, look_ahead: int) -> Counts:
+    """(O,): the most futures that followed each observation and one sequence of `look_ahead` actions."""
     whole = walks.step_mask()[:, look_ahead:]  # (B, N - look_ahead) windows that end within their walk
     starts = whole.shape[1]
     here = walks.observations[:, :starts][whole].astype(np.int64)
@@ -71,9 +76,9 @@ def count_places_behind(walks: Walks, look_ahead: int = LOOK_AHEAD) -> Counts:
         future = _pair(future, walks.observations[:, ahead + 1 : ahead + 1 + starts][whole])
     first = _unique(_pair(situation, future))[1]  # one window for each pair of a situation and a future
     futures = np.bincount(situation[first])  # (situations,)
-    bound = np.zeros(walks.num_observations, dtype=np.int64)
-    np.maximum.at(bound, here[first], futures[situation[first]])
-    return bound
+    most = np.zeros(walks.num_observations, dtype=np.int64)
+    np.maximum.at(most, here[first], futures[situation[first]])
+    return most
 
 
 def _pair(first: NDArray[np.integer], second: NDArray[np.integer]) -> Counts:

@@ -1,0 +1,41 @@
+"""`cogmap doctor`: reads the package's own requirements and says which are not there."""
+
+import json
+
+from cogmap.cli import main
+from cogmap.commands import doctor
+
+
+def test_json_names_what_is_here(capsys):
+    assert main(["doctor", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["groups"]["core"]["numpy"]
+    assert found["devices"][0].startswith("cpu (")
+    assert {"core", "gym", "data"} <= set(found["groups"])
+
+
+def test_requirements_go_by_extra():
+    lines = [
+        "numpy>=1.26",
+        'gymnasium>=1.0; extra == "gym"',
+        "minari[hdf5]>=0.5; extra == 'data'",
+        'cogmap[gym,data]; extra == "dev"',
+    ]
+    assert doctor.requirements(lines) == {"core": ["numpy"], "gym": ["gymnasium"], "data": ["minari"]}
+
+
+def test_what_is_missing_comes_with_the_line_that_installs_it(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "minigrid" else "1.0")
+    monkeypatch.setattr(doctor, "opens_gl", lambda backend: backend == "osmesa")
+    monkeypatch.setattr(doctor.metadata, "requires", lambda name: ["numpy", "minigrid; extra == 'gym'"])
+    assert main(["doctor"]) == 0
+    shown = capsys.readouterr().out
+    assert "core: numpy 1.0" in shown
+    assert "gym: minigrid MISSING" in shown
+    assert 'to install what gym misses: pip install "cogmap[gym]"' in shown
+    assert "MuJoCo draws with: MUJOCO_GL=osmesa" in shown
+    assert "nothing is missing" not in shown
+
+
+def test_a_backend_that_does_not_open():
+    assert doctor.opens_gl("no-such-backend") is False

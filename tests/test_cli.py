@@ -1,0 +1,120 @@
+"""The command line as a user meets it: quick, one clear line for what went wrong, no traceback."""
+
+import subprocess
+import sys
+
+import pytest
+
+from cogmap import cli
+from cogmap.errors import BadWalks
+from cogmap.version import __version__
+
+HEAVY = {"torch", "scipy", "matplotlib", "tyro", "networkx", "rich", "numpy"}
+
+
+def fail(capsys, *arguments):
+    """Exit code and the one line on stderr."""
+    code = cli.main(arguments)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    return code, captured.err
+
+
+@pytest.mark.parametrize("arguments", [[], ["-h"], ["--help"]])
+def test_help_lists_every_command(capsys, arguments):
+    assert cli.main(arguments) == 0
+    shown = capsys.readouterr().out
+    for name, (_, meaning) in cli.COMMANDS.items():
+        assert f"  {name} " in shown
+        assert meaning in shown
+
+
+def test_help_imports_nothing_heavy():
+    script = "import sys; from cogmap.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert HEAVY & set(ended.stderr.split()) == set()
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    script = "import sys, cogmap; print(*sys.modules)"
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert (HEAVY - {"numpy"}) & set(ended.stdout.split()) == set()
+
+
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out == f"cogmap {__version__}\n"
+
+
+@pytest.mark.parametrize("name", cli.COMMANDS)
+def test_every_command_has_options_with_help(capsys, name):
+    with pytest.raises(SystemExit) as stop:
+        cli.main([name, "--help"])
+    assert stop.value.code in (None, 0)
+    assert f"usage: cogmap {name}" in capsys.readouterr().out
+
+
+def test_a_mistyped_command(capsys):
+    code, line = fail(capsys, "wlak")
+    assert code == 2
+    assert line == "cogmap: there is no command 'wlak': did you mean `cogmap walk`?\n"
+
+
+def test_a_command_like_no_other(capsys):
+    code, line = fail(capsys, "zzz")
+    assert code == 2
+    assert line.startswith("cogmap: there is no command 'zzz': there are walk, check, ")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["walk", "room"], "Missing from cogmap walk room: --out PATH; see `cogmap walk --help`"),
+        (
+            ["walk", "room", "--heigth", "3", "--out", "x.npz"],
+            "Unrecognized options: --heigth, 3; Perhaps you meant: --height INT; see `cogmap walk --help`",
+        ),
+        (["check"], "Missing from cogmap check: PATH; see `cogmap check --help`"),
+    ],
+)
+def test_wrong_options(capsys, arguments, line):
+    assert fail(capsys, *arguments) == (2, f"cogmap: {line}\n")
+
+
+def test_a_wrong_value_is_named(capsys):
+    code, line = fail(capsys, "walk", "room", "--walks", "many", "--out", "x.npz")
+    assert code == 2
+    assert "--walks" in line
+    assert "many" in line
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "line"),
+    [
+        (BadWalks("a message\nof two lines"), 2, "cogmap: a message of two lines\n"),
+        (MemoryError("Unable to allocate 9 TiB"), 2, "cogmap: not enough memory: Unable to allocate 9 TiB\n"),
+        (KeyboardInterrupt(), 130, "cogmap: stopped\n"),
+    ],
+)
+def test_what_stops_a_command_is_told_in_one_line(capsys, monkeypatch, error, code, line):
+    def stop(arguments):
+        raise error
+
+    monkeypatch.setattr(cli, "_dispatch", stop)
+    assert fail(capsys, "walk") == (code, line)
+
+
+def test_a_bug_of_ours_keeps_its_traceback(monkeypatch):
+    def stop(arguments):
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(cli, "_dispatch", stop)
+    with pytest.raises(ZeroDivisionError):
+        cli.main(["walk"])
+
+
+def test_a_reader_that_leaves_is_no_error():
+    command = f"{sys.executable} -m cogmap --help | true"
+    ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert ended.stderr == ""
