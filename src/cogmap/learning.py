@@ -10,6 +10,7 @@ from cogmap.errors import BadConfig, BadOutput
 from cogmap.maps.build import build_map
 from cogmap.maps.store import save_map
 from cogmap.models.config import EncoderKind, ModelConfig
+from cogmap.models.tdb import TDB
 from cogmap.records import Integers, Walks
 from cogmap.run import MAP_FILE, PAPER_MAP_FILE, Run, load_run, save_config, save_model
 from cogmap.training.config import Preset, TrainingConfig, preset_configs
@@ -80,13 +81,17 @@ def learn(
         train(trainer, out, Silent() if quiet else progress or default_progress())
         if processes.leads:
             save_model(out, trainer.model)
-            if not model_config.vanilla:
-                write_maps(load_run(out, device=device), walks)
+            write_maps(load_run(out, device=device), walks)
     return load_run(out, device=device)
 
 
 def write_maps(run: Run, walks: Walks) -> None:
-    """Encode the walks and build both maps of a run: the minimal one and the paper's."""
+    """Encode the walks and build both maps of a run: the minimal one and the paper's.
+
+    A training that was stopped before its bottleneck began to close has no codes, and so no map yet.
+    """
+    if not isinstance(run.model, TDB) or not run.model.bottlenecks.ready:
+        return
     codes, _ = encode(run.model, walks)
     for kind, name in (("minimal", MAP_FILE), ("paper", PAPER_MAP_FILE)):
         save_map(run.folder / name, build_map(codes, walks, kind=kind))

@@ -66,7 +66,14 @@ class Run:
     def _map(self, name: str) -> CognitiveMap:
         if self.config.vanilla:
             raise BadRun(f"only a TDB has a map, {self.folder} holds a {self.name}")
-        return load_map(self.folder / name)
+        path = self.folder / name
+        if not path.is_file():
+            raise BadRun(f"a run must hold {name}, {self.folder} does not yet: go on with `cogmap learn --resume`")
+        return load_map(path)
+
+    @property
+    def has_map(self) -> bool:
+        return (self.folder / MAP_FILE).is_file()
 
     def encode(self, walks: Walks) -> tuple[Codes, Integers]:
         """Codes of walks, and predicted next observations (B, N - 1)."""

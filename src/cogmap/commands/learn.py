@@ -76,9 +76,10 @@ def run(args: Learn) -> None:
         quiet=args.json,
     )
     seconds = time.perf_counter() - started
-    if run.config.vanilla:
+    if not run.has_map:
         outcome = {"run": str(args.out), "model": run.name, "seconds": round(seconds, 1)}
         told = f"wrote {args.out}: {run.name}, {seconds:.0f} s"
+        told += "" if run.config.vanilla else "; no map yet, go on with --resume"
     else:
         found = run.map
         outcome = {

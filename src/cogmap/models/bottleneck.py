@@ -42,6 +42,11 @@ class Bottlenecks(nn.Module):
     def _first_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
         return nn.Parameter(torch.randn(shape))
 
+    @property
+    def ready(self) -> bool:
+        """Whether there are codes to speak of."""
+        return True
+
     def project(self, outputs: Tensor) -> Tensor:
         """(B, N, D) -> (B, N, M, W): the paper's bottlenecks all see the same output."""
         return outputs.unsqueeze(2).expand(-1, -1, self.count, -1)
@@ -97,6 +102,10 @@ class MovingBottlenecks(Bottlenecks):
 
     def _first_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
         return nn.Parameter(torch.zeros(shape), requires_grad=False)  # moved by averages, not by gradients
+
+    @property
+    def ready(self) -> bool:
+        return bool(self.filled)
 
     def project(self, outputs: Tensor) -> Tensor:
         projected: Tensor = self.to_projection(outputs)

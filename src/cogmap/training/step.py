@@ -133,7 +133,7 @@ def _fill_if_new(
     if (
         isinstance(model, TDB)
         and isinstance(model.bottlenecks, MovingBottlenecks)
-        and not model.bottlenecks.filled
+        and not model.bottlenecks.ready
     ):
         arrivals = previous_actions(lanes.actions, lanes.first_action, lanes.observations.shape[1])
         with torch.no_grad():

@@ -1,0 +1,133 @@
+"""Speed of a training step in both forms, of the GRU beside torch's, and of encoding; shares of this machine's peak.
+
+python -m benchmarks.training
+"""
+
+from __future__ import annotations
+
+import resource
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from cogmap.environments.room import AliasedRoom
+from cogmap.models.config import ModelConfig
+from cogmap.models.reading import read_walks
+from cogmap.models.recurrent import RecurrentEncoder
+from cogmap.records import Walks
+from cogmap.training.config import TrainingConfig, preset_configs
+from cogmap.training.loop import Trainer, split_walks
+from cogmap.training.processes import Processes
+from cogmap.walks.sample import sample_walks
+
+STEPS_TO_98 = {1: 8300, 4: 4000}  # the paper's TrainingAbove98 of TDB(S=3, M)
+
+
+def base_config(walks: Walks, **changes: object) -> ModelConfig:
+    sizes = {"num_observations": walks.num_observations, "num_actions": walks.num_actions}
+    return ModelConfig(**sizes, num_targets=walks.num_observations, **changes)  # type: ignore[arg-type]
+
+
+def seconds_of(action: Callable[[], object], repeats: int = 3) -> float:
+    """The shortest of some tries: what the machine's other guests do only ever adds."""
+    action()
+    tries = []
+    for _ in range(repeats):
+        start = time.perf_counter()
+        action()
+        tries.append(time.perf_counter() - start)
+    return min(tries)
+
+
+def step_seconds(model: ModelConfig, training: TrainingConfig, walks: Walks) -> float:
+    task = split_walks(walks, walks.observations, 0)
+    trainer = Trainer(model, replace(training, bottleneck_from=0), task, torch.device("cpu"), Processes())
+    return seconds_of(trainer.step)
+
+
+def at_the_papers_size(walks: Walks, bottlenecks: int) -> tuple[float, float, float]:
+    """Seconds of one step on 32 x 400: the paper's form, the fast form at the same width, and the fast preset."""
+    base = base_config(walks, bottlenecks=bottlenecks)
+    paper, paper_training = preset_configs("paper", base)
+    fast, fast_training = preset_configs("fast", base)
+    same_width = replace(paper, form="fast", dropout=0.0)
+    long_windows = replace(fast_training, batch_size=32, window=400)
+    return (
+        step_seconds(paper, paper_training, walks),
+        step_seconds(same_width, long_windows, walks),
+        step_seconds(fast, fast_training, walks),
+    )
+
+
+def peak_flops() -> float:
+    matrix = torch.randn(1024, 1024)
+    return 2 * 1024**3 / seconds_of(lambda: matrix @ matrix, repeats=10)
+
+
+def useful_flops(model: ModelConfig, training: TrainingConfig) -> float:
+    """Multiplications and additions of a step's matrix products, forward and backward, attention over its span."""
+    tokens = training.batch_size * training.window
+    if model.encoder == "transformer":
+        matrices = model.layers * (4 * model.width**2 + 2 * model.width * model.mlp_width)
+        attention = model.layers * 2 * model.attention_span * model.width
+    else:
+        matrices, attention = model.layers * 3 * model.width**2, 0
+    code_width = model.bottlenecks * model.entry_width
+    heads = model.prediction_steps * (code_width + model.num_targets) * model.head_width
+    look_up = model.bottlenecks * model.num_codes * model.entry_width / 3  # forward only
+    return 6.0 * tokens * (matrices + attention + heads + look_up + model.width * code_width)
+
+
+def gru_ratio(walks: Walks) -> float:
+    """How many times faster our GRU's training pass is than torch's own, on one batch of 64 x 50."""
+    encoder = RecurrentEncoder(replace(base_config(walks, encoder="gru"), layers=1))
+    observations, actions = torch.randint(4, (64, 50)), torch.randint(5, (64, 50))
+
+    def ours() -> None:
+        encoder(observations, actions)[0].sum().backward()
+
+    def torchs() -> None:
+        embedded = encoder.observation_embedding(observations) + encoder.action_embedding(actions)
+        encoder.cell(embedded)[0].sum().backward()
+
+    return seconds_of(torchs, 10) / seconds_of(ours, 10)
+
+
+def main() -> bool:
+    room = AliasedRoom(height=15, width=20, observations=4, seed=0)
+    walks, _ = sample_walks(room, 2048, 400, np.random.default_rng(0))
+    peak = peak_flops()
+    print(f"matrix product peak of {torch.get_num_threads()} thread(s): {peak / 1e9:.0f} GFLOP/s")
+    good = True
+    for bottlenecks in (1, 4):
+        paper, same_width, fast = at_the_papers_size(walks, bottlenecks)
+        good &= paper >= 4 * same_width
+        hours = paper * STEPS_TO_98[bottlenecks] / 3600
+        print(
+            f"TDB(S=3, M={bottlenecks}), one step on 32 x 400: paper's form {paper:.2f} s, fast form of the same width "
+            f"{same_width:.2f} s: {paper / same_width:.1f} times (goal 4); the fast preset's own step {fast:.3f} s\n"
+            f"  the paper's {STEPS_TO_98[bottlenecks]} steps to 98 % would take {hours:.1f} h here"
+        )
+    for encoder in ("transformer", "gru"):
+        model, training = preset_configs("fast", base_config(walks, encoder=encoder))
+        seconds = step_seconds(model, training, walks)
+        share = useful_flops(model, training) / seconds / peak
+        print(
+            f"fast {encoder}: {1 / seconds:.1f} steps/s, {share:.0%} of the peak in useful products (goal 50 %)"
+        )
+        trainer = Trainer(
+            model, training, split_walks(walks, walks.observations, 0), torch.device("cpu"), Processes()
+        )
+        spent = seconds_of(lambda t=trainer: read_walks(t.model, walks.observations, walks.actions), 1)  # type: ignore[misc]
+        print(f"fast {encoder}: encodes {walks.observations.size / spent:,.0f} steps/s")
+    print(f"GRU: {gru_ratio(walks):.1f} times torch's own on this CPU")
+    print(f"memory high-water mark: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
+    return good
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)

@@ -1,0 +1,202 @@
+"""Run one of the paper's tables here: sample, learn, score with both maps, and write every figure as a row."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+import tyro
+
+from cogmap.errors import BadConfig
+from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
+from cogmap.files import write_whole
+from cogmap.records import TableWorld, Truth, Walks
+
+COLUMNS = (
+    "method",
+    "environment",
+    "seed",
+    "map",
+    "metric",
+    "value",
+    "seconds",
+    "preset",
+    "commit",
+    "command",
+)
+TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the paper
+
+
+@dataclass(frozen=True)
+class Reproduce:
+    table: tyro.conf.Positional[str]
+    """small-room, table-1, table-12-colours, table-cube or noise."""
+    rooms: int = 1
+    """How many worlds, with seeds from `first_seed` on."""
+    first_seed: int = 0
+    """Seed of the first world."""
+    only: tuple[str, ...] = ()
+    """Methods to run, as the paper prints them: "TDB(S=3, M=1)" ... All of the table's unless told."""
+    encoder: Literal["transformer", "gru", "lstm"] = "transformer"
+    """Encoder of every TDB."""
+    preset: Literal["fast", "paper"] = "fast"
+    """How to train."""
+    minutes: float | None = None
+    """At the most, for each training."""
+    out: Path = Path("runs/reproduce")
+    """Where the runs go. A run that is there and whole is scored again, not trained again."""
+    results: Path = Path("results")
+    """Where the rows go, one CSV a table."""
+
+
+Args = Reproduce
+
+
+def run(args: Reproduce) -> None:
+    experiment = EXPERIMENTS.get(args.table)
+    if experiment is None:
+        raise BadConfig(f"the table must be one of {', '.join(EXPERIMENTS)}, got {args.table!r}")
+    methods = args.only or experiment.methods
+    for method in methods:
+        if method not in METHODS:
+            raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {method!r}")
+    for seed in range(args.first_seed, args.first_seed + args.rooms):
+        for method in methods:
+            rows = run_one(args, experiment, method, seed)
+            path = args.results / f"{args.table}.csv"
+            _merge_rows(path, rows)
+            print(f"wrote {len(rows)} rows to {path}", flush=True)
+
+
+def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> list[dict[str, Any]]:
+    """Train one model in one world, if that has not been done, and score it."""
+    from cogmap.learning import learn
+    from cogmap.run import MODEL_FILE, load_run
+    from cogmap.walks.noise import add_noise
+    from cogmap.walks.sample import sample_walks
+
+    world = experiment.world(seed)
+    walks, _ = sample_walks(world, experiment.walks, experiment.steps, np.random.default_rng([seed, 1]))
+    if experiment.noise:
+        walks = add_noise(walks, experiment.noise, np.random.default_rng([seed, 2]))
+    choices = {"encoder": args.encoder, **METHODS[method]}
+    folder = args.out / args.table / f"{_slug(method)}-{choices['encoder']}-{args.preset}-{seed}"
+    print(f"{experiment.what}, seed {seed}: {method}, {choices['encoder']}, {args.preset}", flush=True)
+    if (folder / MODEL_FILE).is_file():
+        finished = load_run(folder)
+    else:
+        resume = (folder / "checkpoint").is_dir()
+        finished = learn(
+            walks, folder, preset=args.preset, minutes=args.minutes, seed=seed, resume=resume, **choices
+        )
+    test = sample_walks(world, TEST_WALKS, experiment.steps, np.random.default_rng([seed, 3]))
+    return _score(args, experiment, method, seed, finished, world, *test)
+
+
+def _score(
+    args: Reproduce,
+    experiment: Experiment,
+    method: str,
+    seed: int,
+    finished: Any,
+    world: TableWorld,
+    walks: Walks,
+    truth: Truth,
+) -> list[dict[str, Any]]:
+    from cogmap.codes.encode import encode, predict_next
+    from cogmap.evaluation.scorecard import score, score_without_map
+    from cogmap.models.forecaster import Forecaster
+    from cogmap.training.loop import read_metrics
+
+    context = experiment.context_length
+    seconds = read_metrics(finished.folder)[-1]["seconds"]
+    if finished.config.vanilla:
+        predicted = predict_next(finished.model, walks)
+        forecaster = Forecaster(finished.model)
+        found = {"": score_without_map(forecaster, predicted, walks, truth, context)}
+    else:
+        codes, predicted = encode(finished.model, walks)
+        maps = {"minimal": finished.map, "paper": finished.paper_map}
+        found = {kind: score(map_, codes, predicted, walks, truth, context) for kind, map_ in maps.items()}
+    rows = []
+    for kind, scores in found.items():
+        print(
+            f"  {kind or 'rollouts'}: " + ", ".join(f"{k} {v}" for k, v in scores.printed().items()),
+            flush=True,
+        )
+        for metric, value in asdict(scores).items():
+            if isinstance(value, int | float) and metric != "context_length":
+                rows.append(_row(args, method, world, seed, kind, metric, value, seconds))
+    return rows
+
+
+def _row(
+    args: Reproduce,
+    method: str,
+    world: TableWorld,
+    seed: int,
+    kind: str,
+    metric: str,
+    value: float,
+    seconds: float,
+) -> dict[str, Any]:
+    vanilla = METHODS[method].get("vanilla", False)
+    encoder = METHODS[method].get("encoder", args.encoder)
+    command = f'cogmap reproduce {args.table} --first-seed {seed} --only "{method}"'
+    command += "" if vanilla else f" --encoder {encoder}"
+    command += f" --preset {args.preset}" + (f" --minutes {args.minutes}" if args.minutes else "")
+    return {
+        "method": method if vanilla else f"{method}, {encoder}",
+        "environment": f"{args.table}: {world.name}",
+        "seed": seed,
+        "map": kind,
+        "metric": metric,
+        "value": round(float(value), 6),
+        "seconds": round(seconds),
+        "preset": args.preset,
+        "commit": _commit(),
+        "command": command,
+    }
+
+
+def _merge_rows(path: Path, rows: list[dict[str, Any]]) -> None:
+    """The file's rows with these in place of their forerunners."""
+    kept = []
+    if path.is_file():
+        with path.open(newline="", encoding="utf-8") as stream:
+            kept = list(csv.DictReader(stream))
+    key = ("method", "environment", "seed", "map", "metric", "preset")
+    fresh = {tuple(str(row[name]) for name in key) for row in rows}
+    kept = [row for row in kept if tuple(row[name] for name in key) not in fresh]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows([*kept, *rows])
+    with write_whole(path) as output:
+        output.write(text.getvalue().encode())
+
+
+def _slug(method: str) -> str:
+    return "".join(letter if letter.isalnum() else "-" for letter in method.lower()).strip("-")
+
+
+def _commit() -> str:
+    """The commit that made a row, where there is git to ask."""
+    command = [
+        "git",
+        "-C",
+        str(Path(sys.modules[__name__].__file__ or ".").parent),
+        "describe",
+        "--always",
+        "--dirty",
+    ]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return "unknown"
