@@ -18,7 +18,7 @@ from matplotlib.patches import Patch, Rectangle
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadOutput, BadWorld
 from cogmap.files import write_whole
-from cogmap.records import Floats, Integers, TableWorld, label_of
+from cogmap.records import CognitiveMap, Floats, Integers, TableWorld, label_of
 from cogmap.report.colours import WALK_COLOUR, observation_colours
 
 LEGEND_LIMIT = 16  # more colours than this tell a reader nothing
@@ -27,7 +27,7 @@ _UNIT_CELL = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])  # (
 
 def world_figure(world: TableWorld, walk: Integers | None = None) -> Figure:
     """The cells in the colours of what is seen there, and a walk of the given positions (N,) in them."""
-    places = _places(world)
+    places = cell_centres(world)
     width, height = np.ptp(places, axis=0) + 1
     scale = float(np.clip(10 / max(width, height), 0.18, 0.5))  # inches a cell
     figure = Figure(figsize=(width * scale + 1.6, height * scale + 0.4), layout="constrained")
@@ -35,13 +35,13 @@ def world_figure(world: TableWorld, walk: Integers | None = None) -> Figure:
     draw_world(axes, world)
     if walk is not None:
         draw_walk(axes, world, walk)
-    _add_legend(axes, world)
+    add_legend(axes, world)
     return figure
 
 
 def draw_world(axes: Axes, world: TableWorld) -> None:
     """The cells, and a black border around the patches of a room that has them."""
-    places = _places(world)
+    places = cell_centres(world)
     colours = observation_colours(world.num_observations)
     cells = PolyCollection(
         list(places[:, None] + _UNIT_CELL),
@@ -69,7 +69,7 @@ def draw_walk(axes: Axes, world: TableWorld, walk: Integers) -> None:
     """
     jitter = np.random.default_rng(0).uniform(-0.16, 0.16, size=(len(walk), 2))
     moved = np.concatenate([[True], walk[1:] != walk[:-1]])  # a bump stays where it is
-    steps = _places(world)[walk[moved]]  # (N', 2)
+    steps = cell_centres(world)[walk[moved]]  # (N', 2)
     points = steps + jitter[moved]
     near = np.abs(np.diff(steps, axis=0)).sum(axis=1) <= 1
     segments = [segment for segment, drawn in zip(pairwise(points), near, strict=True) if drawn]
@@ -99,14 +99,15 @@ def check_figure_path(path: str | Path) -> str:
     return kind
 
 
-def _places(world: TableWorld) -> Floats:
+def cell_centres(world: TableWorld) -> Floats:
     """(P, 2): x and y of each cell in the picture."""
     if world.coordinates is None:
         raise BadWorld(f"a world must have coordinates to be drawn, {world.name!r} has none")
     return world.coordinates[:, 1::-1]
 
 
-def _add_legend(axes: Axes, world: TableWorld) -> None:
+def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
+    """The colours and what they stand for, unless there are too many."""
     if world.num_observations > LEGEND_LIMIT:
         return
     colours = observation_colours(world.num_observations)

@@ -1,0 +1,115 @@
+"""The diagnostic curves of the paper's appendix: accuracy, codes and teleportation by step, and the training."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from cogmap.evaluation.diagnostics import CodeUse
+from cogmap.records import Floats
+from cogmap.report.style import FADED, styled
+
+MODEL_COLOUR, SECOND_COLOUR = "#3b7dd8", "#e08214"  # read on light and on dark
+RETAINED_COLOUR, DISCARDED_COLOUR = "#2ca02c", "#d62728"  # the paper's green and red
+_SIZE = (5.2, 3.2)
+_MANY = 500  # more dots than this are drawn as one picture, or the SVG gets heavy
+
+
+@styled
+def accuracy_figure(by_step: Floats, ceiling_by_step: Floats | None = None) -> Figure:
+    """How often each step's observation is foretold (N - 1,), and by a filter that knows the world."""
+    figure, axes = _axes("step of the walk", "next observations foretold (%)")
+    steps = np.arange(1, len(by_step) + 1)
+    if ceiling_by_step is not None:
+        axes.plot(steps, 100 * ceiling_by_step, color=FADED, linewidth=3, label="ceiling")
+    axes.plot(steps, 100 * by_step, color=MODEL_COLOUR, linewidth=1.2, label="model")
+    axes.set_ylim(top=101)
+    _add_legend(axes)
+    return figure
+
+
+@styled
+def code_use_figure(use: CodeUse) -> Figure:
+    """Each code by the mean step at which it is active and by how often: early doubt, late confidence."""
+    figure, axes = _axes("mean step at which the code is active", "steps on which it is active")
+    kinds = ((~use.retained, DISCARDED_COLOUR, "discarded"), (use.retained, RETAINED_COLOUR, "retained"))
+    for chosen, colour, name in kinds:
+        axes.scatter(
+            use.mean_step[chosen],
+            use.count[chosen],
+            s=9,
+            color=colour,
+            alpha=0.7,
+            linewidths=0,
+            label=f"{name} ({chosen.sum()})",
+            rasterized=len(use.count) > _MANY,
+        )
+    axes.set_yscale("log")
+    _add_legend(axes)
+    return figure
+
+
+@styled
+def teleportation_figure(rate: Floats) -> Figure:
+    """How often the agent's node jumps to one that is no neighbour, at each step (N - 1,)."""
+    figure, axes = _axes("step of the walk", "jumps to no neighbour (%)")
+    axes.plot(np.arange(1, len(rate) + 1), 100 * rate, color=MODEL_COLOUR, linewidth=1.2)
+    axes.set_ylim(bottom=0)
+    return figure
+
+
+@styled
+def training_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
+    """Loss, accuracies and, where there is a bottleneck, the use of its dictionaries, by training step."""
+    used = [
+        (row["step"], sum(row["codes_in_use"]), sum(row["perplexity"])) for row in rows if row["codes_in_use"]
+    ]
+    figure = Figure(figsize=(_SIZE[0] * (1.9 if used else 1.4), _SIZE[1]), layout="constrained")
+    panels = figure.subplots(1, 3 if used else 2)
+    steps = [row["step"] for row in rows]
+    _dress(panels[0], "training step", "loss")
+    panels[0].plot(steps, [row["loss"] for row in rows], color=MODEL_COLOUR)
+    panels[0].set_yscale("log")
+    _dress(panels[1], "training step", "foretold (%)")
+    curves = (
+        ("train_accuracy", FADED, "training windows"),
+        ("validation_accuracy", MODEL_COLOUR, "held-back walks"),
+    )
+    for key, colour, name in curves:
+        panels[1].plot(steps, [100 * row[key] for row in rows], color=colour, label=name)
+    _add_legend(panels[1])
+    if used:
+        _draw_dictionary(panels[2], np.array(used, dtype=np.float64))
+    return figure
+
+
+def _draw_dictionary(axes: Axes, used: Floats) -> None:
+    """Columns of `used` (R, 3): step, codes in use, perplexity."""
+    _dress(axes, "training step", "codes")
+    axes.plot(used[:, 0], used[:, 1], color=MODEL_COLOUR, label="in use", marker="o", markersize=3)
+    axes.plot(used[:, 0], used[:, 2], color=SECOND_COLOUR, label="perplexity", marker="o", markersize=3)
+    axes.set_ylim(bottom=0)
+    _add_legend(axes)
+
+
+def _add_legend(axes: Axes) -> None:
+    """Above the curves, where it hides nothing."""
+    axes.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=2, handlelength=1.2, columnspacing=1.2)
+
+
+def _axes(across: str, up: str) -> tuple[Figure, Axes]:
+    figure = Figure(figsize=_SIZE, layout="constrained")
+    axes = figure.add_subplot()
+    _dress(axes, across, up)
+    return figure, axes
+
+
+def _dress(axes: Axes, across: str, up: str) -> None:
+    axes.set(xlabel=across, ylabel=up)
+    axes.grid(True)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))

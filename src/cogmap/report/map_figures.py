@@ -1,0 +1,148 @@
+"""Pictures of a learned map, at the true places of its nodes or laid out without them, and of a plan in the room."""
+
+from __future__ import annotations
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+
+from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth
+from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
+from cogmap.report.room_figures import add_legend, cell_centres, draw_walk, draw_world
+from cogmap.report.style import FADED, INK, styled
+
+_GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
+MERGED_SHARE = 0.9  # a node that is elsewhere on more than a tenth of its steps stands for several places
+
+
+def points_at_places(world: TableWorld, position: Integers) -> Floats:
+    """(V, 2): x and y of each node at its place (V,), those of one place side by side; nan where it has none."""
+    points = np.full((len(position), 2), np.nan)
+    for place in np.unique(position[position >= 0]).tolist():
+        nodes = np.flatnonzero(position == place)
+        points[nodes] = cell_centres(world)[place] + _bunch(len(nodes))
+    return points
+
+
+def _bunch(count: int) -> Floats:
+    """(count, 2): offsets from a cell's middle, spread like the seeds of a sunflower within the cell."""
+    if count == 1:
+        return np.zeros((1, 2))
+    seed = np.arange(count)
+    radius = 0.34 * np.sqrt((seed + 0.5) / count)
+    return np.stack([radius * np.cos(seed * _GOLDEN_ANGLE), radius * np.sin(seed * _GOLDEN_ANGLE)], axis=1)
+
+
+def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
+    """(V,): nodes that stand for several places, from the node at every step (B, N), -1 where there is none."""
+    located = nodes >= 0
+    visits = np.zeros((num_nodes, truth.world.num_positions))
+    np.add.at(visits, (nodes[located], truth.positions[located]), 1)
+    return visits.max(axis=1) < MERGED_SHARE * visits.sum(axis=1)
+
+
+@styled
+def map_figure(cognitive_map: CognitiveMap, points: Floats, merged: Booleans | None = None) -> Figure:
+    """The map with its nodes at `points` (V, 2) x, y; nodes at nan are left out, merged ones (V,) ringed."""
+    shown = points[np.isfinite(points).all(axis=1)]
+    span = np.ptp(shown, axis=0) if len(shown) else np.ones(2)
+    width, height = np.clip(span / max(span.max(), 1e-9), 0.3, 1) * 4.6
+    figure = Figure(figsize=(width + 1.2, height + 0.3), layout="constrained")
+    axes = figure.add_subplot()
+    draw_map(axes, cognitive_map, points, merged)
+    add_legend(axes, cognitive_map)
+    return figure
+
+
+def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Booleans | None = None) -> None:
+    """Nodes in the colour of what is seen there; a line where one can go both ways, an arrow where only one."""
+    shown = np.isfinite(points).all(axis=1)
+    both, one = _lines(cognitive_map, shown)
+    axes.add_collection(LineCollection(points[both], colors=FADED, linewidths=1.0, zorder=1))
+    if len(one):
+        starts, moves = points[one[:, 0]], points[one[:, 1]] - points[one[:, 0]]
+        axes.quiver(
+            *starts.T, *moves.T, angles="xy", scale_units="xy", scale=1, width=0.004, color=FADED, zorder=1
+        )
+    colours = np.array(observation_colours(cognitive_map.num_observations))[cognitive_map.node_observation]
+    ringed = np.zeros(len(points), dtype=bool) if merged is None else merged
+    drawn = axes.scatter(
+        *points[shown].T,
+        s=_node_size(points[shown]),
+        c=colours[shown],
+        edgecolors=[WALK_COLOUR if ring else INK for ring in ringed[shown]],
+        linewidths=[2.6 if ring else 0.7 for ring in ringed[shown]],
+        zorder=2,
+    )
+    drawn.set_gid("nodes")
+    axes.set(aspect="equal")
+    axes.margins(0.06)
+    axes.invert_yaxis()  # rows count downwards
+    axes.set_axis_off()
+
+
+def _lines(cognitive_map: CognitiveMap, shown: Booleans) -> tuple[Integers, Integers]:
+    """Pairs of shown nodes (R, 2) that lead to each other, the lower first, and (Q, 2) that lead one way only."""
+    ends = np.stack([cognitive_map.edge_source, cognitive_map.edge_target], axis=1)  # (E, 2)
+    ends = np.unique(ends[shown[ends].all(axis=1) & (ends[:, 0] != ends[:, 1])], axis=0)
+    there = {tuple(pair) for pair in ends.tolist()}
+    mutual = np.array([pair[::-1] in there for pair in map(tuple, ends.tolist())], dtype=bool)
+    return ends[mutual & (ends[:, 0] < ends[:, 1])], ends[~mutual]
+
+
+def _node_size(points: Floats) -> float:
+    """Area in square points that lets the nodes of a map this dense stand apart."""
+    return float(np.clip(9000 / max(len(points), 1), 8, 180))
+
+
+@styled
+def plan_figure(world: TableWorld, context: Integers, met: Integers, goal: int) -> Figure:
+    """A plan followed in the world, as in the paper's first figure.
+
+    context: (C,) positions of the walk by which the agent knew where it was; it ends at A.
+    met: (L + 1,) positions met by following the plan from A. A cross marks its end if that is not B.
+    goal: the position B.
+    """
+    centres = cell_centres(world)
+    width, height = np.ptp(centres, axis=0) + 1
+    scale = float(np.clip(7 / max(width, height), 0.2, 0.55))
+    figure = Figure(figsize=(width * scale + 1.2, height * scale + 0.3), layout="constrained")
+    axes = figure.add_subplot()
+    draw_world(axes, world)
+    draw_walk(axes, world, context)
+    _draw_path(axes, centres[met])
+    for name, place in (("A", int(met[0])), ("B", goal)):
+        _draw_end(axes, centres[place], name)
+    if int(met[-1]) != goal:
+        axes.plot(*centres[met[-1]], "X", color=PATH_COLOUR, markersize=15, markeredgecolor="white", zorder=6)
+    add_legend(axes, world)
+    return figure
+
+
+def _draw_path(axes: Axes, points: Floats) -> None:
+    """A red line through points (L + 1, 2); a step to a cell that is not next to it in the picture is a gap."""
+    steps = np.stack([points[:-1], points[1:]], axis=1)  # (L, 2, 2)
+    near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) <= 1
+    for colour, linewidth in (("white", 6.0), (PATH_COLOUR, 3.6)):
+        lines = LineCollection(steps[near], colors=colour, linewidths=linewidth, capstyle="round", zorder=4)
+        axes.add_collection(lines)
+
+
+def _draw_end(axes: Axes, point: Floats, name: str) -> None:
+    axes.text(
+        *point,
+        name,
+        color="white",
+        weight="bold",
+        ha="center",
+        va="center",
+        fontsize=11,
+        zorder=7,
+        bbox={
+            "boxstyle": "circle,pad=0.25",
+            "facecolor": PATH_COLOUR,
+            "edgecolor": "white",
+            "linewidth": 1.2,
+        },
+    )

@@ -1,0 +1,129 @@
+"""Scores beside the paper's own rows and the ceiling, as text for a terminal or as HTML for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple
+
+from cogmap.evaluation.scores import Scores
+from cogmap.report.paper_rows import Mean, PaperRow, PaperTable
+
+MISSING = "-"
+COLUMNS = ("", "TestAccu (%) ↑", "ImpFallback (%) ↑", "RatioSP ↓", "NormGED ↓", "nodes")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A heading and rows of text; the first column holds what the row is about."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    caption: str = ""
+
+    def text(self) -> str:
+        """Columns under their headings, numbers to the right, the caption below."""
+        lines = [self.columns, *self.rows]
+        widths = [max(len(line[column]) for line in lines) for column in range(len(self.columns))]
+        padded = [
+            "  ".join(
+                [cells[0].ljust(widths[0])]
+                + [cell.rjust(width) for cell, width in zip(cells[1:], widths[1:], strict=True)]
+            ).rstrip()
+            for cells in lines
+        ]
+        rule = "─" * (sum(widths) + 2 * (len(widths) - 1))
+        return "\n".join([padded[0], rule, *padded[1:], *([self.caption] if self.caption else [])])
+
+    def html(self) -> str:
+        """The same as a table element, every text escaped."""
+        head = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
+        body = "\n".join(
+            f'<tr><th scope="row">{escape(row[0])}</th>'
+            + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])
+            + "</tr>"
+            for row in self.rows
+        )
+        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        return f"<table>{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+
+
+class Scored(NamedTuple):
+    """A model by its printed name, what is said of it beside that, and its scores."""
+
+    method: str
+    remark: str  # "here", "here, the paper's map"
+    scores: Scores
+
+
+def score_table(scored: Sequence[Scored], paper: PaperTable) -> Table:
+    """Our rows, after each model the paper's row of the same name, and the ceiling last."""
+    rows = []
+    for index, entry in enumerate(scored):
+        rows.append((f"{entry.method}, {entry.remark}", *_ours(entry.scores)))
+        theirs = paper.row(entry.method)
+        last_of_its_name = all(later.method != entry.method for later in scored[index + 1 :])
+        if theirs is not None and last_of_its_name:
+            rows.append((f"{entry.method}, in the paper", *_theirs(theirs)))
+    rows.append(("ceiling", *_ceiling(scored[0].scores)))
+    return Table(COLUMNS, tuple(rows), _caption(paper, scored[0].scores))
+
+
+def all_scores_table(scored: Sequence[Scored]) -> Table:
+    """Every score there is, one a row, a column for each model."""
+    printed = [entry.scores.printed() for entry in scored]
+    names = list(dict.fromkeys(name for scores in printed for name in scores))
+    rows = tuple((name, *(scores.get(name, MISSING) for scores in printed)) for name in names)
+    return Table(("", *(f"{entry.method}, {entry.remark}" for entry in scored)), rows)
+
+
+def _ours(scores: Scores) -> tuple[str, ...]:
+    return (
+        _percent(scores.test_accu),
+        _percent(scores.imp_fallback),
+        _ratio(scores.ratio_sp),
+        _distance(scores),
+        MISSING if scores.nodes is None else str(scores.nodes),
+    )
+
+
+def _theirs(row: PaperRow) -> tuple[str, ...]:
+    return (
+        _mean(row.test_accu, 2),
+        _mean(row.imp_fallback, 2),
+        _mean(row.ratio_sp, 2),
+        MISSING if row.norm_ged is None else _mean(row.norm_ged, 3),
+        MISSING,
+    )
+
+
+def _ceiling(scores: Scores) -> tuple[str, ...]:
+    places = MISSING if scores.positions is None else str(scores.positions)
+    return (_percent(scores.ceiling), "100.00", "1.000", "0.000", places)
+
+
+def _caption(paper: PaperTable, scores: Scores) -> str:
+    problems = "" if scores.problems is None else f"{scores.problems} planning problems here. "
+    return (
+        f"{problems}The paper's rows are means over {paper.world} ({paper.label}), their spread in brackets. "
+        "The ceiling of TestAccu is that of an exact Bayes filter that knows the world, on the same walks."
+    )
+
+
+def _percent(share: float | None) -> str:
+    return MISSING if share is None else f"{100 * share:.2f}"
+
+
+def _ratio(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.3f}"
+
+
+def _distance(scores: Scores) -> str:
+    """NormGED, marked where it is only known to be no more than this."""
+    bound = scores.norm_ged_lower is not None and scores.norm_ged_lower != scores.norm_ged
+    return ("≤ " if bound else "") + _ratio(scores.norm_ged)
+
+
+def _mean(mean: Mean, digits: int) -> str:
+    return f"{mean.value:.{digits}f} ({mean.spread:.{digits}f})"
