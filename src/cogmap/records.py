@@ -242,7 +242,7 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
     if array.dtype.kind not in "iu" and array.size:
         raise error(f"`{name}` must hold integers, got dtype {array.dtype}")
     limits = np.iinfo(np.int32)
-    if array.size and (array.min() < limits.min or array.max() > limits.max):
+    if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
         raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
     object.__setattr__(record, name, _read_only(array.astype(np.int32)))
 

@@ -7,6 +7,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
 from cogmap.errors import BadWalks
 from cogmap.records import TableWorld
+from cogmap.walks import sample
 from cogmap.walks.sample import sample_family_walks, sample_walks
 
 # Three places in a one-way circle; from 1 the only legal action is 2, from 2 there are two.
@@ -29,7 +30,9 @@ def follows(walks, truth):
     [ONE_WAY, AliasedRoom(5, 7, patch=2), AliasedRoom(5, 7, patch=2, bump="resample")],
     ids=["one-way", "stay", "resample"],
 )
-def test_walks_follow_the_world(world):
+@pytest.mark.parametrize("max_ways", [0, sample.MAX_WAYS], ids=["by rank", "by table"])
+def test_walks_follow_the_world(monkeypatch, world, max_ways):
+    monkeypatch.setattr(sample, "MAX_WAYS", max_ways)
     walks, truth = sample_walks(world, 50, 30, np.random.default_rng(0))
     assert walks.observations.shape == (50, 30)
     assert walks.actions.shape == (50, 29)
@@ -40,7 +43,9 @@ def test_walks_follow_the_world(world):
     assert walks.action_labels == world.action_labels
 
 
-def test_starts_and_legal_actions_are_uniform():
+@pytest.mark.parametrize("max_ways", [0, sample.MAX_WAYS], ids=["by rank", "by table"])
+def test_starts_and_legal_actions_are_uniform(monkeypatch, max_ways):
+    monkeypatch.setattr(sample, "MAX_WAYS", max_ways)
     walks, truth = sample_walks(ONE_WAY, 60_000, 2, np.random.default_rng(1))
     start, action = truth.positions[:, 0], walks.actions[:, 0]
     counts = np.zeros((3, 3))

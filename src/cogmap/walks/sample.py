@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.environments.room_family import RoomFamily
 from cogmap.errors import BadWalks
-from cogmap.records import Floats, Integers, TableWorld, Truth, Walks
+from cogmap.records import Integers, TableWorld, Truth, Walks
 
 Indices = NDArray[np.intp]  # what numpy looks up fastest with
+MAX_WAYS = 2_000_000  # entries of the table of ways: 16 MB
 
 
 def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
@@ -36,26 +39,60 @@ def _advance(
 ) -> tuple[Integers, Integers]:
     """Positions (B, N) and actions (B, N - 1) of walks from the given first positions (B,).
 
-    A draw is the rank of an action among the legal ones of its position, so every legal action is as likely.
+    A number from 0 to W is drawn for every step at once, and is as good as an action: of the W ways to leave
+    a position, each legal action has an equal share.
     """
-    by_rank, legal_counts = _legal_by_rank(world)  # (P, A), (P,)
+    ways = _equal_ways(world)  # (P, W)
+    if ways is None:
+        return _advance_by_rank(world, start, steps, rng)
+    width = ways.shape[1]
+    arrival = np.take_along_axis(world.next_position, ways, axis=1).ravel().astype(np.intp)  # (P * W,)
+    small = np.min_scalar_type(width - 1)  # a byte as a rule: the draws of all steps stay in the cache
+    drawn = rng.integers(width, size=(len(start), steps - 1), dtype=small)
+    positions = np.empty((len(start), steps), dtype=np.int32)
+    positions[:, 0] = position = start
+    for step in range(steps - 1):
+        way = position * width + drawn[:, step]
+        positions[:, step + 1] = position = arrival.take(
+            way, mode="clip"
+        )  # always inside: clip skips a check
+    if world.legal is None:
+        return positions, drawn.astype(np.int32)
+    return positions, ways.take(positions[:, :-1] * width + drawn)
+
+
+def _equal_ways(world: TableWorld) -> NDArray[np.int32] | None:
+    """(P, W): actions such that a uniform column is a uniform legal action; None if that takes a vast table."""
+    if world.legal is None:
+        return np.tile(np.arange(world.num_actions, dtype=np.int32), (world.num_positions, 1))
+    by_rank, counts = _legal_by_rank(world)  # (P, A), (P,)
+    width = math.lcm(*set(counts.tolist()))
+    if width * world.num_positions > MAX_WAYS:
+        return None
+    return np.take_along_axis(by_rank, np.arange(width) % counts[:, None], axis=1).astype(np.int32)
+
+
+def _advance_by_rank(
+    world: TableWorld, start: Indices, steps: int, rng: np.random.Generator
+) -> tuple[Integers, Integers]:
+    """As `_advance`, without its table: a draw is the rank of an action among the legal ones of its position."""
+    by_rank, counts = _legal_by_rank(world)  # (P, A), (P,)
     arrival = np.take_along_axis(world.next_position, by_rank, axis=1).ravel().astype(np.intp)  # (P * A,)
-    action = by_rank.ravel()  # (P * A,)
     positions = np.empty((len(start), steps), dtype=np.int32)
     actions = np.empty((len(start), steps - 1), dtype=np.int32)
     positions[:, 0] = position = start
     for step in range(steps - 1):
-        rank = (rng.random(len(start)) * legal_counts.take(position)).astype(np.intp)
+        rank = (rng.random(len(start)) * counts.take(position)).astype(np.intp)
         cell = position * world.num_actions + rank
-        actions[:, step] = action.take(cell)
+        actions[:, step] = by_rank.take(cell)
         positions[:, step + 1] = position = arrival.take(cell)
     return positions, actions
 
 
-def _legal_by_rank(world: TableWorld) -> tuple[Indices, Floats]:
+def _legal_by_rank(world: TableWorld) -> tuple[Indices, Indices]:
     """Each position's actions (P, A), the legal ones first in rising order, and how many are legal (P,)."""
     legal = world.legal_actions()  # (P, A)
-    return np.argsort(~legal, axis=1, kind="stable"), legal.sum(axis=1, dtype=np.float64)
+    return np.argsort(~legal, axis=1, kind="stable"), legal.sum(axis=1)
 
 
 def sample_family_walks(
