@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
+from scipy.sparse.csgraph import reverse_cuthill_mckee
 
 from cogmap.records import Booleans, CognitiveMap, Integers
 
 _GRAPHS_KEPT = 64
+
+
+class Graph(NamedTuple):
+    """A graph to search. Its vertices are numbered so that neighbours lie close together in memory."""
+
+    matrix: Any  # sparse (G, G), one where there is a road
+    departure: Integers  # (V,) the vertex at which a path from each node starts
+    arrival: Integers  # (V,) the vertex at which a path to each node ends
+    node: Integers  # (G,) the node of each vertex
 
 
 class Roads:
@@ -33,18 +43,17 @@ class Roads:
         self.source = cognitive_map.edge_source[best]  # (R,)
         self.target = cognitive_map.edge_target[best]  # (R,)
         self.action = cognitive_map.edge_action[best]  # (R,)
-        self._graphs: dict[frozenset[int], tuple[Any, Integers]] = {}
+        self._graphs: dict[frozenset[int], Graph] = {}
 
     def between(self, source: ArrayLike, target: ArrayLike) -> NDArray[np.int64]:
         """(L,) the road from each source to each target; both must be ends of one."""
         return np.searchsorted(self._keys, self._key(np.asarray(source), np.asarray(target)))
 
-    def graph(self, avoid: frozenset[int]) -> tuple[Any, Integers]:
-        """A graph whose paths pass through no node that shows an observation of `avoid`, and its departures.
+    def graph(self, avoid: frozenset[int]) -> Graph:
+        """A graph whose paths pass through no node that shows an observation of `avoid`.
 
-        A path may start and end at such a node. So each has two vertices: itself, which is entered and
-        never left, and a departure after the V nodes, which is left and never entered. `departures` (V,)
-        gives the vertex at which a path from each node starts. One graph serves all starts and goals.
+        A path may start and end at such a node. So each has two vertices: an arrival, which is entered and
+        never left, and a departure, which is left and never entered. One graph serves all starts and goals.
         """
         if avoid not in self._graphs:
             if len(self._graphs) >= _GRAPHS_KEPT:
@@ -56,14 +65,16 @@ class Roads:
         """(V,) whether each node shows one of these."""
         return np.isin(self.node_observation, list(observations))
 
-    def _build(self, forbidden: Booleans) -> tuple[Any, Integers]:
-        departures = np.arange(self.num_nodes, dtype=np.int32)
-        departures[forbidden] = self.num_nodes + np.arange(forbidden.sum())
-        size = self.num_nodes + int(forbidden.sum())
+    def _build(self, forbidden: Booleans) -> Graph:
+        node = np.append(np.arange(self.num_nodes), np.flatnonzero(forbidden))  # (G,)
+        departure = np.arange(self.num_nodes)
+        departure[forbidden] = np.arange(self.num_nodes, len(node))
         # Weights are float64 because csgraph would convert anything else at every call.
-        ones = np.ones(len(self.source))
-        graph = csr_array((ones, (departures[self.source], self.target)), shape=(size, size))
-        return graph, departures
+        ones, size = np.ones(len(self.source)), (len(node), len(node))
+        order = reverse_cuthill_mckee(csr_array((ones, (departure[self.source], self.target)), shape=size))
+        rank = np.argsort(order).astype(np.int32)
+        matrix = csr_array((ones, (rank[departure[self.source]], rank[self.target])), shape=size)
+        return Graph(matrix, rank[departure], rank[: self.num_nodes], node[order].astype(np.int32))
 
     def _key(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.int64]:
         return source.astype(np.int64) * self.num_nodes + target

@@ -61,10 +61,10 @@ class _Search:
     """All shortest paths from one start, found breadth first."""
 
     def __init__(self, roads: Roads, start: int, avoid: frozenset[int]) -> None:
-        graph, departures = roads.graph(avoid)
+        self._graph = roads.graph(avoid)
         self._start = start
-        self._root = int(departures[start])
-        self._order, self._before = breadth_first_order(graph, self._root, return_predecessors=True)
+        self._root = int(self._graph.departure[start])
+        self._order, self._before = breadth_first_order(self._graph.matrix, self._root)
 
     def path(self, goals: tuple[int, ...]) -> Integers | None:
         """(L + 1,) nodes from the start to the nearest goal, or None if none can be reached."""
@@ -73,18 +73,19 @@ class _Search:
         vertex = self._nearest(goals)
         if vertex is None:
             return None
-        backwards = []
+        backwards = [vertex]
         while vertex != self._root:
+            vertex = self._before.item(vertex)
             backwards.append(vertex)
-            vertex = int(self._before[vertex])
-        return np.array([self._start, *reversed(backwards)], dtype=np.int32)
+        return self._graph.node[backwards[::-1]]
 
     def _nearest(self, goals: tuple[int, ...]) -> int | None:
-        if len(goals) == 1:
-            return goals[0] if self._before[goals[0]] >= 0 else None
-        # Breadth first reaches vertices in the order of their distance.
-        reached = np.flatnonzero(np.isin(self._order, goals))
-        return int(self._order[reached[0]]) if reached.size else None
+        """The vertex of the nearest goal: breadth first reaches vertices in the order of their distance."""
+        vertices = self._graph.arrival[list(goals)]
+        if len(goals) > 1:
+            reached = np.flatnonzero(np.isin(self._order, vertices))
+            return int(self._order[reached[0]]) if reached.size else None
+        return int(vertices[0]) if self._before[vertices[0]] >= 0 else None
 
 
 def plan_along(cognitive_map: CognitiveMap, nodes: Integers) -> Plan:
