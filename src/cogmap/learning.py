@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from cogmap.codes.encode import encode
 from cogmap.errors import BadConfig, BadOutput
@@ -13,7 +15,7 @@ from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.models.tdb import TDB
 from cogmap.records import Integers, Walks
 from cogmap.run import MAP_FILE, PAPER_MAP_FILE, Run, load_run, save_config, save_model
-from cogmap.training.config import Preset, TrainingConfig, preset_configs
+from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
 from cogmap.training.device import choose_device
 from cogmap.training.loop import Trainer, split_walks, train
 from cogmap.training.processes import joined_processes
@@ -34,7 +36,7 @@ def learn(
     minutes: float | None = None,
     steps: int | None = None,
     seed: int = 0,
-    num_codes: int | None = None,
+    change: Mapping[str, Any] | None = None,
     targets: Integers | None = None,
     num_targets: int | None = None,
     resume: bool = False,
@@ -47,6 +49,7 @@ def learn(
     prediction_steps, bottlenecks, next_encoding: the S, M and `enc` of TDB(S, enc, M).
     clone_structured: each observation owns its share of the codes. vanilla: the rival without bottleneck or map.
     minutes, steps: limits; the fast preset stops by itself when there is nothing more to learn.
+    change: any other field of ModelConfig or TrainingConfig, as in {"width": 64, "num_codes": 300}.
     targets: (B, N) what to predict instead of the observations themselves, below `num_targets`.
     resume: go on with the training that `out` holds, with the choices made then.
     Ctrl-C ends the training early and goes on to the map; a second one ends it all.
@@ -69,7 +72,7 @@ def learn(
         )
         model_config, training = preset_configs(preset, base)
         training = replace(training, seed=seed, minutes=minutes, steps=steps or training.steps)
-        model_config = replace(model_config, num_codes=num_codes or model_config.num_codes)
+        model_config, training = changed(model_config, training, change or {})
     target = choose_device(device)
     with joined_processes(target) as processes:
         task = split_walks(walks, walks.observations if targets is None else targets, training.seed)

@@ -15,12 +15,12 @@ def test_rate_warms_up_holds_and_falls_to_nothing() -> None:
     assert schedule.scale(0) == 1 / 50
     assert schedule.scale(49) == schedule.scale(2000) == 1.0
     schedule.start_fall(1000, CONFIG)
-    assert schedule.fall_steps == 500
+    assert schedule.fall_steps == 1000
     assert schedule.scale(1000) == 1.0
-    assert schedule.scale(1250) == 0.5
-    assert schedule.scale(1500) == 0.0
-    assert schedule.finished(1500)
-    assert not schedule.finished(1499)
+    assert schedule.scale(1500) == 0.5
+    assert schedule.scale(2000) == 0.0
+    assert schedule.finished(2000)
+    assert not schedule.finished(1999)
 
 
 def test_bottleneck_comes_on_early_when_the_continuous_model_is_good() -> None:
@@ -53,21 +53,21 @@ def test_a_long_wait_before_learning_sets_in_is_not_mistaken_for_the_end() -> No
 
 def test_fall_begins_in_time_for_the_steps_allowed() -> None:
     schedule = Schedule(quantize_from=0)
-    schedule.heed_limits(1999, 10.0, CONFIG)
+    schedule.heed_limits(1499, 10.0, CONFIG)
     assert schedule.fall_from is None
-    schedule.heed_limits(2000, 10.0, CONFIG)
-    assert schedule.fall_from == 2000
+    schedule.heed_limits(1500, 10.0, CONFIG)
+    assert schedule.fall_from == 1500
     assert schedule.last_step(CONFIG) == 3000
 
 
 def test_fall_fits_into_the_minutes_allowed() -> None:
     schedule = Schedule(quantize_from=0)
     config = replace(CONFIG, minutes=1.0)
-    schedule.heed_limits(400, 39.0, config)
+    schedule.heed_limits(290, 29.0, config)
     assert schedule.fall_from is None
-    schedule.heed_limits(410, 41.0, config)
-    assert schedule.fall_from == 410
-    assert schedule.fall_steps == 190  # 19 s left at ten steps a second
+    schedule.heed_limits(310, 31.0, config)
+    assert schedule.fall_from == 310
+    assert schedule.fall_steps == 290  # 29 s left at ten steps a second
 
 
 def test_papers_schedule_never_falls() -> None:
@@ -76,3 +76,11 @@ def test_papers_schedule_never_falls() -> None:
     schedule.note(2500, 1.0, 1.0, config)
     schedule.heed_limits(2900, 1e9, config)
     assert schedule.fall_from is None
+
+
+def test_bottleneck_closes_in_time_for_the_limits() -> None:
+    schedule = Schedule(quantize_from=1500)
+    schedule.heed_limits(239, 1.0, replace(CONFIG, steps=600))
+    assert schedule.quantize_from == 1500
+    schedule.heed_limits(240, 1.0, replace(CONFIG, steps=600))
+    assert schedule.quantize_from == 240

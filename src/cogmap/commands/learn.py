@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 import tyro
 
 from cogmap.commands.output import print_json
+from cogmap.errors import BadConfig
 from cogmap.walks.store import load_walks
 
 
@@ -37,8 +38,8 @@ class Learn:
     """Stop training after this long. The fast preset stops by itself when there is nothing more to learn."""
     steps: int | None = None
     """Stop training after this many steps."""
-    codes: int | None = None
-    """K: size of each bottleneck's dictionary. 1000 unless told."""
+    change: tuple[str, ...] = ()
+    """Any other option of the model or the training, as written to config.json: --change width=64 num_codes=300."""
     seed: int = 0
     """The same seed and walks give the same weights on the same machine."""
     device: str = "auto"
@@ -69,7 +70,7 @@ def run(args: Learn) -> None:
         preset=args.preset,
         minutes=args.minutes,
         steps=args.steps,
-        num_codes=args.codes,
+        change=_changes(args.change),
         seed=args.seed,
         device=args.device,
         resume=args.resume,
@@ -95,3 +96,14 @@ def run(args: Learn) -> None:
         told = f"wrote {args.out}: {run.name}, {places}, {seconds:.0f} s"
         told += "".join(f"\nwarning: {warning}" for warning in found.warnings)
     print_json(outcome) if args.json else print(told)
+
+
+def _changes(given: tuple[str, ...]) -> dict[str, str]:
+    """NAME=VALUE pairs; `learn` knows which names there are."""
+    changes = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise BadConfig(f"--change takes NAME=VALUE pairs, got {pair!r}")
+        changes[name.replace("-", "_")] = value
+    return changes

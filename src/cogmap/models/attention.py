@@ -93,7 +93,7 @@ class PathAttention(_Attention):
         nn.init.zeros_(self.to_increments.bias)
         self.time_rates: Tensor
 
-    def forward(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Memory]:
+    def forward(self, inputs: Tensor, memory: Memory | None, remember: bool) -> tuple[Tensor, Memory | None]:
         query, key, value = self._split(inputs)
         angles, placed = self._turn(inputs, memory)
         cosine, sine = angles.cos(), angles.sin()
@@ -101,7 +101,8 @@ class PathAttention(_Attention):
         keys, values = self._recall(key, value, memory)
         mask = self._mask(inputs.shape[1], memory, inputs.device)
         mixed = scaled_dot_product_attention(query, keys, values, attn_mask=mask)
-        return self._join(mixed), self._remember(keys, values, placed, memory, inputs.shape[1])
+        kept = self._remember(keys, values, placed, memory, inputs.shape[1]) if remember else None
+        return self._join(mixed), kept
 
     def _turn(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Tensor]:
         """Each token's angles (B, H, T, d/2), and the last ones, kept small so that long walks lose no precision."""
@@ -126,7 +127,7 @@ class RelativeAttention(_Attention):
         self.register_buffer("rates", rates, persistent=False)
         self.rates: Tensor
 
-    def forward(self, inputs: Tensor, memory: Memory | None) -> tuple[Tensor, Memory]:
+    def forward(self, inputs: Tensor, memory: Memory | None, remember: bool) -> tuple[Tensor, Memory | None]:
         query, key, value = self._split(inputs)
         keys, values = self._recall(key, value, memory)
         by_content = (query + self.content_bias) @ keys.transpose(2, 3)  # (B, H, T, W + T)
@@ -135,7 +136,8 @@ class RelativeAttention(_Attention):
         allowed = self._mask(inputs.shape[1], memory, inputs.device)
         mixed = logits.masked_fill(~allowed, -torch.inf).softmax(dim=3) @ values
         placed = inputs.new_zeros(inputs.shape[0], self.heads, self.angles)
-        return self._join(mixed), self._remember(keys, values, placed, memory, inputs.shape[1])
+        kept = self._remember(keys, values, placed, memory, inputs.shape[1]) if remember else None
+        return self._join(mixed), kept
 
     def _distance_keys(self, length: int) -> Tensor:
         """(H, d, length): keys of the distances length - 1, ..., 1, 0."""

@@ -32,13 +32,13 @@ class EncoderState:
 
 
 class Encoder(Protocol):
-    """Observations and actions, both (B, N), to outputs (B, N, D) and the state after the last step."""
+    """Observations and actions, both (B, N), to outputs (B, N, D) and, if wanted, the state after the last step."""
 
     def begin(self, walks: int, device: torch.device) -> EncoderState: ...
 
     def __call__(
-        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None
-    ) -> tuple[Tensor, EncoderState]: ...
+        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
+    ) -> tuple[Tensor, EncoderState | None]: ...
 
 
 def _zero_rows(tensor: Tensor, fresh: Tensor) -> Tensor:

@@ -61,7 +61,7 @@ def _read_rows(
 
 def _read_chunk(
     model: Model, seen: Tensor, done: Tensor, arrival: Tensor, state: EncoderState | None, quantize: bool
-) -> tuple[Tensor, Tensor, EncoderState]:
+) -> tuple[Tensor, Tensor, EncoderState | None]:
     """The last step of a walk has no action after it, and so a code but no prediction."""
     ahead = done.shape[1]
     no_codes = seen.new_zeros(*seen.shape, 0)

@@ -31,8 +31,9 @@ class RecurrentEncoder(nn.Module):
         return EncoderState((empty,) if self.is_gru else (empty, empty.clone()))
 
     def forward(
-        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None
-    ) -> tuple[Tensor, EncoderState]:
+        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
+    ) -> tuple[Tensor, EncoderState | None]:
+        """`remember` is for encoders that save work when the state is not wanted; here it comes for nothing."""
         if state is None:
             state = self.begin(observations.shape[0], observations.device)
         if self.is_gru and observations.device.type == "cpu":

@@ -22,7 +22,7 @@ class Forward:
     logits: tuple[Tensor, ...]  # S times (B, N, targets): of the observation s + 1 steps ahead
     quantized: Quantized | None  # None while the bottleneck is off, and for a vanilla model
     next_encoding: Tensor | None  # (B, N, M * W): g's guess of the next step's vectors
-    state: EncoderState
+    state: EncoderState | None  # None unless it was to be remembered
 
 
 class TDB(nn.Module):
@@ -46,13 +46,15 @@ class TDB(nn.Module):
         first_action: Tensor,
         state: EncoderState | None = None,
         strength: float = 1.0,
+        remember: bool = True,
     ) -> Forward:
         """Observations (B, N) with the actions after them (B, N + S - 1); `first_action` (B,) led to the first.
 
         `strength` is how far the bottleneck is closed: at 0 it is off, and there are no codes.
         """
         steps = observations.shape[1]
-        outputs, state = self.encoder(observations, previous_actions(actions, first_action, steps), state)
+        arrivals = previous_actions(actions, first_action, steps)
+        outputs, state = self.encoder(observations, arrivals, state, remember)
         quantized = self.bottlenecks(outputs, observations, strength) if strength else None
         vectors = self.bottlenecks.project(outputs).flatten(2) if quantized is None else quantized.vectors
         logits = tuple(
@@ -66,7 +68,7 @@ class TDB(nn.Module):
 
     def encode(
         self, observations: Tensor, arrivals: Tensor, state: EncoderState | None = None
-    ) -> tuple[Tensor, EncoderState]:
+    ) -> tuple[Tensor, EncoderState | None]:
         """Codes (B, N, M) of observations (B, N) and the actions that led to each (B, N), 0 for none."""
         outputs, state = self.encoder(observations, arrivals, state)
         return self.bottlenecks.nearest_code(self.bottlenecks.project(outputs), observations), state
@@ -93,9 +95,10 @@ class VanillaModel(nn.Module):
         first_action: Tensor,
         state: EncoderState | None = None,
         strength: float = 1.0,
+        remember: bool = True,
     ) -> Forward:
         """As a TDB's; `first_action` and `strength` do not matter here."""
-        outputs, state = self.encoder(observations, actions[:, : observations.shape[1]] + 1, state)
+        outputs, state = self.encoder(observations, actions[:, : observations.shape[1]] + 1, state, remember)
         return Forward((self.to_logits(outputs),), None, None, state)
 
 

@@ -31,15 +31,17 @@ class TransformerEncoder(nn.Module):
         return EncoderState(tuple(torch.stack(parts) for parts in zip(*memories, strict=True)))
 
     def forward(
-        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None
-    ) -> tuple[Tensor, EncoderState]:
+        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
+    ) -> tuple[Tensor, EncoderState | None]:
         tokens = self.drop(self._embed(observations, actions))  # (B, N or 2N, D)
-        memories: list[Memory] = []
+        memories = []
         for layer, block in enumerate(self._blocks()):
             memory = None if state is None else _memory(state, layer)
-            tokens, memory = block(tokens, memory)
-            memories.append(memory)
+            tokens, kept = block(tokens, memory, remember)
+            memories.append(kept)
         outputs = self.normalise(tokens[:, 1::2] if self.alternating else tokens)
+        if not remember:
+            return outputs, None
         return outputs, EncoderState(tuple(torch.stack(parts) for parts in zip(*memories, strict=True)))
 
     def _blocks(self) -> list[Block]:
@@ -74,10 +76,10 @@ class Block(nn.Module):
     def begin(self, walks: int, device: torch.device) -> Memory:
         return self.attend.begin(walks, device)
 
-    def forward(self, tokens: Tensor, memory: Memory | None) -> tuple[Tensor, Memory]:
-        attended, memory = self.attend(self.normalise_first(tokens), memory)
+    def forward(self, tokens: Tensor, memory: Memory | None, remember: bool) -> tuple[Tensor, Memory | None]:
+        attended, kept = self.attend(self.normalise_first(tokens), memory, remember)
         tokens = tokens + self.drop(attended)
-        return tokens + self.drop(self.transform(self.normalise_second(tokens))), memory
+        return tokens + self.drop(self.transform(self.normalise_second(tokens))), kept
 
 
 def _memory(state: EncoderState, layer: int) -> Memory:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Literal
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from difflib import get_close_matches
+from typing import Any, Literal
 
 from cogmap.errors import BadConfig
-from cogmap.models.config import EncoderKind, ModelConfig
+from cogmap.models.config import ModelConfig
 
 Preset = Literal["fast", "paper"]
 
@@ -20,9 +23,9 @@ class TrainingConfig:
         6000  # at the most; the fast preset stops by itself before that when there is nothing left to learn
     )
     minutes: float | None = None  # at the most, of training
-    batch_size: int = 64
-    window: int = 50  # steps encoded at once
-    fresh_share: float = 0.25  # of the lanes that start anew at each window instead of going on
+    batch_size: int = 80
+    window: int = 40  # steps encoded at once
+    fresh_share: float = 0.6  # of the lanes that start anew at each window instead of going on
     carry_state: bool = True  # lanes that go on keep the encoder's state
     learning_rate: float = 3e-3
     muon_rate: float | None = None  # for the transformer's matrices; None trains all by Adam
@@ -95,7 +98,44 @@ def _fast_recurrent(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
     return replace(base, form="fast", width=256, layers=1), TrainingConfig()
 
 
-def encoder_of(name: str) -> EncoderKind:
-    if name not in ("transformer", "gru", "lstm"):
-        raise BadConfig(f"`encoder` must be transformer, gru or lstm, got {name!r}")
-    return name  # type: ignore[return-value]
+def changed(
+    model: ModelConfig, training: TrainingConfig, changes: Mapping[str, Any]
+) -> tuple[ModelConfig, TrainingConfig]:
+    """Both configs with some fields changed, wherever each lives; values may be strings from a command line."""
+    of_model: dict[str, Any] = {}
+    of_training: dict[str, Any] = {}
+    for name, value in changes.items():
+        if name in _names(model):
+            of_model[name] = _parsed(name, value, getattr(model, name))
+        elif name in _names(training):
+            of_training[name] = _parsed(name, value, getattr(training, name))
+        else:
+            known = sorted(_names(model) | _names(training))
+            near = get_close_matches(name, known, n=1)
+            hint = f", did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
+            raise BadConfig(f"a change must name an option of the model or the training, got {name!r}{hint}")
+    return replace(model, **of_model), replace(training, **of_training)
+
+
+def _names(config: ModelConfig | TrainingConfig) -> set[str]:
+    return {field.name for field in fields(config)}
+
+
+def _parsed(name: str, value: Any, before: Any) -> Any:
+    """A string as the kind of value that the option has now."""
+    if not isinstance(value, str) or isinstance(before, str):
+        return value
+    try:
+        parsed = json.loads(value.lower())
+    except ValueError:
+        parsed = value
+    wanted = (
+        (bool,)
+        if isinstance(before, bool)
+        else (int,)
+        if isinstance(before, int)
+        else (int, float, type(None))
+    )
+    if not isinstance(parsed, wanted) or (isinstance(parsed, bool) and bool not in wanted):
+        raise BadConfig(f"`{name}` must be like {before!r}, got {value!r}")
+    return parsed

@@ -88,7 +88,7 @@ class Trainer:
         started = time.perf_counter()
         lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device)
         carried = self.state.forget(lanes.fresh) if self.state is not None else None
-        report, state = update(
+        report, self.state = update(
             self.model,
             self.teacher,
             self.optimizers,
@@ -100,7 +100,6 @@ class Trainer:
             self.processes,
             self.generator,
         )
-        self.state = state if self.config.carry_state else None
         self.done_steps += 1
         self.seconds += time.perf_counter() - started
         self._reports.append(report)

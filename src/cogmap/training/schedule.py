@@ -6,7 +6,7 @@ The held phase ends when
   hundred steps (what is left is the noise of large steps, which the fall takes away), or
 - accuracy on them has not risen by a tenth of a point during the last third of the training, or
 - the steps or minutes allowed leave just enough for the fall.
-The fall then takes half as many steps as went before it, which is where the last half point of accuracy comes from.
+The fall then takes as many steps as went before it, which is where the last points of accuracy come from.
 """
 
 from __future__ import annotations

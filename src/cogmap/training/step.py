@@ -71,7 +71,7 @@ def update(
     config: TrainingConfig,
     processes: Processes,
     generator: torch.Generator,
-) -> tuple[StepReport, EncoderState]:
+) -> tuple[StepReport, EncoderState | None]:
     """One optimizer step at `scale` of the learning rate; returns the report and the state to carry on.
 
     `strength` is how far the bottleneck is closed. Its loss grows with it: at full weight from the start, outputs
@@ -84,7 +84,7 @@ def update(
             update_teacher(
                 teacher, model
             )  # the first time it takes the student over as it is, dictionary included
-    result = model(lanes.observations, lanes.actions, lanes.first_action, state, strength)
+    result = model(lanes.observations, lanes.actions, lanes.first_action, state, strength, config.carry_state)
     losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()
     torch.stack(list(losses.values())).sum().backward()
@@ -97,7 +97,8 @@ def update(
             model.bottlenecks.follow(result.quantized, lanes.observations, known, generator)
         if teacher is not None:
             update_teacher(teacher, model)
-    return _report(result, losses, lanes, known), result.state.detach()
+    carried = result.state.detach() if config.carry_state and result.state is not None else None
+    return _report(result, losses, lanes, known), carried
 
 
 def _losses(

@@ -1,0 +1,164 @@
+"""From walks to a run and back: learning, opening, resuming, and every way it can be asked for wrongly."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cogmap
+from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
+from cogmap.records import Walks
+
+SMALL = {"width": 48, "head_width": 48, "num_codes": 60, "batch_size": 32, "window": 20, "validate_every": 50}
+
+
+def tiny_world() -> cogmap.TableWorld:
+    """A ring of six places, two of which look alike: which one it is shows only in what came before."""
+    forward = (np.arange(6) + 1) % 6
+    return cogmap.TableWorld(
+        next_position=np.stack([forward, np.argsort(forward)], axis=1),
+        observation=np.array([0, 1, 2, 0, 1, 3]),
+        num_observations=4,
+        observation_labels=("red", "green", "blue", "grey"),
+        action_labels=("on", "back"),
+    )
+
+
+def walks_of(world: cogmap.TableWorld, walks: int = 120, steps: int = 40, seed: int = 0) -> Walks:
+    return cogmap.sample_walks(world, walks, steps, np.random.default_rng(seed))[0]
+
+
+@pytest.fixture(scope="module")
+def learned(tmp_path_factory: pytest.TempPathFactory) -> cogmap.Run:
+    out = tmp_path_factory.mktemp("runs") / "ring"
+    return cogmap.learn(
+        walks_of(tiny_world()), out, encoder="gru", steps=400, change=SMALL, quiet=True, device="cpu"
+    )
+
+
+def test_a_tiny_world_is_learned_exactly_in_seconds(learned: cogmap.Run) -> None:
+    """The agent starts anywhere, so its first predictions are guesses; after ten steps it must never be wrong."""
+    test = walks_of(tiny_world(), seed=5)
+    codes, predicted = learned.encode(test)
+    right = predicted == test.observations[:, 1:]
+    assert right[:, 10:].mean() > 0.999
+    assert codes.codes.shape == (120, 40, 1)
+    assert learned.map.num_nodes == 6
+    assert sorted(learned.map.node_observation.tolist()) == [0, 0, 1, 1, 2, 3]
+    assert learned.map.warnings == ()
+    assert learned.map.to_networkx().number_of_nodes() == 6
+
+
+def test_locate_and_plan_in_the_users_own_words(learned: cogmap.Run) -> None:
+    here = learned.locate(["grey", "red", "green"], ["on", "on"])  # positions 5, 0, 1
+    there = learned.locate(["blue", "red", "green"], ["on", "on"])  # positions 2, 3, 4
+    assert here != there
+    plan = learned.plan(here, there)
+    assert len(plan) == 3
+    assert plan.nodes[0] == here
+    assert plan.nodes[-1] == there
+    assert set(plan.actions.tolist()) in ({0}, {1})
+    around_blue = learned.plan(here, there, avoid=["blue"])
+    assert 2 not in around_blue.observations[1:-1]
+
+
+def test_unknown_words_and_impossible_histories_are_told(learned: cogmap.Run) -> None:
+    with pytest.raises(NotOnMap, match="observation must be one of red, green, blue, grey, got 'purple'"):
+        learned.locate(["purple"], [])
+    with pytest.raises(NotOnMap, match="action must be one of on, back, got 'jump'"):
+        learned.locate(["red", "green"], ["jump"])
+    with pytest.raises(NotOnMap, match="observation must be one of"):
+        learned.plan(0, 1, avoid=["purple"])
+    with pytest.raises(BadWalks, match="one action fewer than observations, got 2 and 2"):
+        learned.locate(["red", "green"], ["on", "on"])
+
+
+def test_run_folder_holds_what_the_contract_says(learned: cogmap.Run) -> None:
+    names = {path.name for path in learned.folder.iterdir()}
+    assert names >= {"config.json", "model.safetensors", "metrics.jsonl", "map.npz", "checkpoint"}
+    config = json.loads((learned.folder / "config.json").read_text())
+    assert config["name"] == "TDB(S=3, M=1)"
+    assert config["model"]["width"] == 48
+    again = cogmap.load_run(learned.folder)
+    test = walks_of(tiny_world(), seed=5)
+    np.testing.assert_array_equal(again.encode(test)[0].codes, learned.encode(test)[0].codes)
+
+
+def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
+    walks, options = walks_of(tiny_world()), {"encoder": "gru", "change": SMALL, "quiet": True, "device": "cpu"}
+    first = cogmap.learn(walks, tmp_path / "run", steps=60, **options)
+    assert first.training.steps == 60
+    second = cogmap.learn(walks, tmp_path / "run", steps=120, resume=True, quiet=True, device="cpu")
+    rows = [json.loads(line) for line in (second.folder / "metrics.jsonl").read_text().splitlines()]
+    assert rows[-1]["step"] == 120
+    assert second.config == first.config
+
+
+def test_existing_folder_is_not_overwritten(learned: cogmap.Run) -> None:
+    with pytest.raises(BadOutput, match="the run folder must be new or empty"):
+        cogmap.learn(walks_of(tiny_world()), learned.folder, quiet=True)
+
+
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        (lambda folder: (folder / "config.json").unlink(), r"cannot read .*config\.json"),
+        (lambda folder: (folder / "config.json").write_text("{"), r"config\.json must be JSON"),
+        (lambda folder: (folder / "config.json").write_text('{"format": 99}'), "must be of format 1, got 99"),
+        (lambda folder: (folder / "config.json").write_text('{"format": 1}'), "must hold the model options"),
+        (lambda folder: (folder / "model.safetensors").unlink(), r"a run must hold model\.safetensors"),
+        (lambda folder: (folder / "model.safetensors").write_bytes(b"junk"), "must be a whole safetensors file"),
+        (lambda folder: (folder / "map.npz").unlink(), r"a run must hold map\.npz"),
+        (lambda folder: (folder / "map.npz").write_bytes(b"junk"), r"map\.npz"),
+    ],
+)
+def test_damaged_runs_are_told_in_one_line(learned: cogmap.Run, tmp_path: Path, damage, message: str) -> None:
+    import shutil
+
+    folder = tmp_path / "copy"
+    shutil.copytree(learned.folder, folder)
+    damage(folder)
+    with pytest.raises(BadRun, match=message):
+        cogmap.load_run(folder).locate([0, 1], [0])
+
+
+def test_no_folder_is_told() -> None:
+    with pytest.raises(BadRun, match="there is no folder nowhere"):
+        cogmap.load_run("nowhere")
+
+
+def test_walks_of_another_vocabulary_are_told(learned: cogmap.Run) -> None:
+    walks = walks_of(cogmap.torus(height=3, width=3, observations=9, seed=0))
+    with pytest.raises(BadWalks, match="walks must have"):
+        learned.encode(walks)
+
+
+def test_unknown_changes_are_told(tmp_path: Path) -> None:
+    walks = walks_of(tiny_world())
+    with pytest.raises(BadConfig, match="got 'widht', did you mean `width`"):
+        cogmap.learn(walks, tmp_path / "run", change={"widht": 3})
+    with pytest.raises(BadConfig, match=r"`prediction_steps` \(=50\) must be below the longest walk's length \(=40\)"):
+        cogmap.learn(walks, tmp_path / "run", prediction_steps=50, quiet=True)
+    assert not (tmp_path / "run" / "model.safetensors").exists()
+
+
+def test_text_and_targets_of_another_vocabulary(tmp_path: Path) -> None:
+    """Sequences without actions have one, and what is predicted need not be what is seen."""
+    sequence = np.tile([0, 1, 2, 3], (30, 10)).astype(np.int32)
+    walks = Walks(sequence, np.zeros((30, 39), dtype=np.int32), np.full(30, 40), 4, 1)
+    run = cogmap.learn(
+        walks,
+        tmp_path / "run",
+        encoder="gru",
+        steps=150,
+        change=SMALL,
+        targets=sequence % 2,
+        num_targets=2,
+        quiet=True,
+        device="cpu",
+    )
+    _, predicted = run.encode(walks)
+    assert (predicted == sequence[:, 1:] % 2).mean() > 0.99
