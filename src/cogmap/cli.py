@@ -23,6 +23,8 @@ COMMANDS = {  # name: (module, what it does)
     "walk": ("cogmap.commands.walk", "sample walks in a world and write them to a file"),
     "check": ("cogmap.commands.check", "say what a walks file holds, and what is odd about it"),
     "learn": ("cogmap.commands.learn", "train on walks, encode them, build the map: a run folder"),
+    "plan": ("cogmap.commands.plan", "find shortest paths between moments of walks, on a run's map"),
+    "evaluate": ("cogmap.commands.evaluate", "score a run on test walks against their truth"),
     "reproduce": ("cogmap.commands.reproduce", "run one of the paper's tables here, and write its rows"),
     "doctor": (
         "cogmap.commands.doctor",

@@ -65,6 +65,19 @@ def test_it_recovers_from_noise_and_from_being_moved():
     assert (nodes[:, 130:] == truth.positions[:, 130:]).mean() > 0.95
 
 
+def test_suggestions_that_are_mostly_right_place_a_walk_at_once():
+    world = AliasedRoom(6, 8)
+    rng = np.random.default_rng(2)
+    walks, truth = sample_walks(world, 60, 20, rng)
+    suggestions = truth.positions.copy()
+    wrong = rng.random(suggestions.shape) < 0.2
+    suggestions[wrong] = rng.integers(-1, world.num_positions, size=wrong.sum())
+    alone, _ = track(true_map(world), walks.observations, walks.actions)
+    together, _ = track(true_map(world), walks.observations, walks.actions, suggestions)
+    assert (together == truth.positions)[:, 2:].mean() > 0.98
+    assert (alone == truth.positions)[:, 2:4].mean() < (together == truth.positions)[:, 2:4].mean() - 0.2
+
+
 def test_bad_arguments():
     with pytest.raises(BadConfig, match="`slip` must be between 0 and 1, both excluded, got 0"):
         belief_model(FORKED, slip=0)

@@ -117,6 +117,21 @@ def score_without_map(
     )
 
 
+def score_without_truth(cognitive_map: CognitiveMap | None, predicted: Integers, walks: Walks) -> Scores:
+    """What can be said where nobody knows the true positions."""
+    accuracy = next_observation_accuracy(predicted, walks)
+    if cognitive_map is None:
+        return Scores(test_accu=accuracy)
+    return Scores(
+        test_accu=accuracy,
+        nodes=cognitive_map.num_nodes,
+        edges=cognitive_map.num_edges,
+        explained=cognitive_map.explained,
+        map_kind=cognitive_map.kind,
+        warnings=cognitive_map.warnings,
+    )
+
+
 def _plan(cognitive_map: CognitiveMap, nodes: Integers, asked: WalkProblems, truth: Truth) -> PlanningScores:
     return score_plans(solve_many(cognitive_map, map_problems(asked, nodes)), asked, truth)
 

@@ -100,12 +100,15 @@ def track(
     cognitive_map: CognitiveMap,
     observations: Integers,
     actions: Integers,
+    suggestions: Integers | None = None,
     slip: float = 0.01,
     noise: float = 0.01,
+    trust: float = 0.9,
 ) -> tuple[Integers, Floats]:
     """(B, N) the likeliest node at every step of every walk, and (B, N) how likely it is.
 
-    Each step is judged by what was seen and done up to it, and by the map alone: no model, no codes.
+    Each step is judged by what was seen and done up to it, and by the map alone: no model, no codes; unless
+    there are `suggestions` (B, N), nodes that the codes give say, right with probability `trust`; -1 is none.
     """
     walks, steps = observations.shape
     if actions.shape != (walks, steps - 1):
@@ -117,6 +120,8 @@ def track(
         if step:
             belief = _advance_all(model, belief, actions[:, step - 1])
         belief = belief * model.likelihood[observations[:, step]].T
+        if suggestions is not None:
+            belief = _heed_all(belief, suggestions[:, step], trust)
         belief /= belief.sum(axis=0)
         nodes[:, step], certainty[:, step] = belief.argmax(axis=0), belief.max(axis=0)
     return nodes, certainty
@@ -129,3 +134,11 @@ def _advance_all(model: BeliefModel, belief: Floats, actions: Integers) -> Float
         chosen = actions == action
         moved[:, chosen] = model.after_action(belief[:, chosen], int(action))
     return moved
+
+
+def _heed_all(belief: Floats, suggestions: Integers, trust: float) -> Floats:
+    """(V, B) the beliefs, not yet summing to one, after a suggested node (B,) for each walk."""
+    told = np.flatnonzero(suggestions >= 0)
+    support = np.full_like(belief, (1 - trust) / len(belief))
+    support[suggestions[told], told] += trust
+    return belief * support

@@ -1,0 +1,34 @@
+"""What commands that put walks to a run share: reading them in the run's vocabulary, and choosing its map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from cogmap.records import CognitiveMap, Walks
+from cogmap.walks.store import load_walks
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
+
+MapKind = Literal["minimal", "paper"]
+
+
+def walks_for(run: Run, path: Path) -> Walks:
+    """Walks from a file in the run's own vocabulary: a label that it never saw is told in one line."""
+    known = Walks(
+        observations=np.zeros((1, 2), dtype=np.int32),
+        actions=np.zeros((1, 1), dtype=np.int32),
+        lengths=np.array([2], dtype=np.int32),
+        num_observations=run.config.num_observations,
+        num_actions=run.config.num_actions,
+        observation_labels=run.observation_labels,
+        action_labels=run.action_labels,
+    )
+    return load_walks(path, like=known)
+
+
+def map_of(run: Run, kind: MapKind) -> CognitiveMap:
+    return run.map if kind == "minimal" else run.paper_map
