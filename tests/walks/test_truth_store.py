@@ -1,11 +1,15 @@
 """The truth file beside a walks file: round trip, what may be left out, what is refused."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadWalks
+from cogmap.records import TableWorld
 from cogmap.walks.sample import sample_walks
+from cogmap.walks.store import load_walks, save_walks
 from cogmap.walks.truth_store import load_rooms, load_truth, save_truth, truth_path
 
 WORLD = AliasedRoom(5, 7, patch=2, bump="resample")
@@ -79,3 +83,37 @@ def test_rooms_of_walks_that_have_none(tmp_path):
     save_truth(tmp_path / "room.npz", TRUTH)
     with pytest.raises(BadWalks, match="`rooms` is missing"):
         load_rooms(tmp_path / "room.npz")
+
+
+def test_a_world_is_numbered_as_the_walks_number_their_labels(tmp_path):
+    """CSV sorts labels; an axis mistaken here would send every plan the wrong way."""
+    world = TableWorld(
+        next_position=np.array(
+            [[1, 0], [1, 2], [0, 2]]
+        ),  # "up" leads on, "down" stays, from 1 "down" leads on
+        observation=np.array([0, 1, 0]),
+        num_observations=2,
+        legal=np.array([[1, 1], [0, 1], [1, 1]], dtype=bool),
+        observation_labels=("red", "blue"),
+        action_labels=("up", "down"),
+    )
+    walks, truth = sample_walks(world, 20, 15, np.random.default_rng(0))
+    save_walks(tmp_path / "w.csv", walks)
+    save_truth(tmp_path / "w.csv", truth)
+    read = load_walks(tmp_path / "w.csv")
+    assert (read.action_labels, read.observation_labels) == (("down", "up"), ("blue", "red"))
+    aligned = load_truth(tmp_path / "w.csv", read)
+    here, there = aligned.positions[:, :-1], aligned.positions[:, 1:]
+    assert (aligned.world.next_position[here, read.actions] == there).all()
+    assert (aligned.world.observation[aligned.positions] == read.observations).all()
+    assert aligned.world.legal.tolist() == [[True, True], [True, False], [True, True]]
+    assert aligned.world.action_labels == ("down", "up")
+
+
+def test_labels_that_only_one_of_the_two_has(tmp_path):
+    save_truth(tmp_path / "room.npz", TRUTH)
+    renamed = replace(WALKS, action_labels=("up", "down", "left", "east"))
+    with pytest.raises(
+        BadWalks, match="the action labels must be those of the walks, only one of the two has 'east'"
+    ):
+        load_truth(tmp_path / "room.npz", renamed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.files import read_arrays, write_arrays
-from cogmap.records import Integers, TableWorld, Truth, Walks
+from cogmap.records import Integers, Labels, TableWorld, Truth, Walks
 from cogmap.walks.npz import Arrays, integer_array, label_arrays, read_labels, read_size
 from cogmap.walks.store import naming
 from cogmap.walks.vocabulary import vocabulary_size
@@ -42,15 +43,20 @@ def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = No
 
 
 def load_truth(walks_path: str | Path, walks: Walks | None = None) -> Truth:
-    """The truth of the walks at `walks_path`, checked against `walks` where they are given."""
+    """The truth of the walks at `walks_path`, checked against `walks` and in their vocabulary if they are given.
+
+    The walks of a CSV, or those read `like` others, may number labels otherwise than the world does.
+    """
     path = truth_path(walks_path)
     arrays = read_arrays(path, BadWalks)
     with naming(path):
-        truth = Truth(integer_array(arrays, "positions", 2), _world(arrays))
-        if walks is not None and truth.positions.shape != walks.observations.shape:
+        world, positions = _world(arrays), integer_array(arrays, "positions", 2)
+        if walks is None:
+            return Truth(positions, world)
+        if positions.shape != walks.observations.shape:
             rule = f"`positions` must have the shape of the walks, {walks.observations.shape}"
-            raise BadWalks(f"{rule}, got {truth.positions.shape}")
-        return truth
+            raise BadWalks(f"{rule}, got {positions.shape}")
+        return Truth(positions, _in_vocabulary_of(walks, world))
 
 
 def load_rooms(walks_path: str | Path) -> Integers:
@@ -75,6 +81,35 @@ def _world(arrays: Arrays) -> TableWorld:
         action_labels=read_labels(arrays, "action_labels"),
         name=str(arrays.get("name", "table")),
     )
+
+
+def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
+    """The world with its actions and observations numbered as the walks number their labels."""
+    action_at = _places(
+        "action", world.action_labels, walks.action_labels
+    )  # (A,) of the walks, by the world's
+    observation_at = _places("observation", world.observation_labels, walks.observation_labels)  # (O,)
+    if action_at is not None:
+        columns = np.argsort(action_at)
+        legal = None if world.legal is None else world.legal[:, columns]
+        next_position = world.next_position[:, columns]
+        world = replace(world, next_position=next_position, legal=legal, action_labels=walks.action_labels)
+    if observation_at is not None:
+        world = replace(
+            world, observation=observation_at[world.observation], observation_labels=walks.observation_labels
+        )
+    return world
+
+
+def _places(kind: str, of_world: Labels | None, of_walks: Labels | None) -> Integers | None:
+    """Where the walks have each label of the world; None where they agree or where one has no labels."""
+    if of_world is None or of_walks is None or of_world == of_walks:
+        return None
+    if set(of_world) != set(of_walks):
+        odd = min(set(of_world) ^ set(of_walks))
+        raise BadWalks(f"the {kind} labels must be those of the walks, only one of the two has {odd!r}")
+    place = {label: index for index, label in enumerate(of_walks)}
+    return np.array([place[label] for label in of_world], dtype=np.int32)
 
 
 def _optional(arrays: Arrays, name: str, kinds: str, what: str) -> NDArray[Any] | None:
