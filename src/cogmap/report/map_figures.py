@@ -45,10 +45,10 @@ def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
 @styled
 def map_figure(cognitive_map: CognitiveMap, points: Floats, merged: Booleans | None = None) -> Figure:
     """The map with its nodes at `points` (V, 2) x, y; nodes at nan are left out, merged ones (V,) ringed."""
-    shown = points[np.isfinite(points).all(axis=1)]
+    shown = points[~np.isnan(points[:, 0])]
     span = np.ptp(shown, axis=0) if len(shown) else np.ones(2)
-    width, height = np.clip(span / max(span.max(), 1e-9), 0.3, 1) * 4.6
-    figure = Figure(figsize=(width + 1.2, height + 0.3), layout="constrained")
+    width, height = np.clip(span / max(span.max(), 1e-9), 0.3, 1) * 3.8
+    figure = Figure(figsize=(width + 0.9, height + 0.2), layout="constrained")
     axes = figure.add_subplot()
     draw_map(axes, cognitive_map, points, merged)
     add_legend(axes, cognitive_map)
@@ -57,9 +57,9 @@ def map_figure(cognitive_map: CognitiveMap, points: Floats, merged: Booleans | N
 
 def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Booleans | None = None) -> None:
     """Nodes in the colour of what is seen there; a line where one can go both ways, an arrow where only one."""
-    shown = np.isfinite(points).all(axis=1)
+    shown = ~np.isnan(points[:, 0])
     both, one = _lines(cognitive_map, shown)
-    axes.add_collection(LineCollection(points[both], colors=FADED, linewidths=1.0, zorder=1))
+    axes.add_collection(LineCollection(list(points[both]), colors=FADED, linewidths=1.0, zorder=1))
     if len(one):
         starts, moves = points[one[:, 0]], points[one[:, 1]] - points[one[:, 0]]
         axes.quiver(
@@ -68,7 +68,8 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
     colours = np.array(observation_colours(cognitive_map.num_observations))[cognitive_map.node_observation]
     ringed = np.zeros(len(points), dtype=bool) if merged is None else merged
     drawn = axes.scatter(
-        *points[shown].T,
+        points[shown, 0],
+        points[shown, 1],
         s=_node_size(points[shown]),
         c=colours[shown],
         edgecolors=[WALK_COLOUR if ring else INK for ring in ringed[shown]],
@@ -93,7 +94,7 @@ def _lines(cognitive_map: CognitiveMap, shown: Booleans) -> tuple[Integers, Inte
 
 def _node_size(points: Floats) -> float:
     """Area in square points that lets the nodes of a map this dense stand apart."""
-    return float(np.clip(9000 / max(len(points), 1), 8, 180))
+    return float(np.clip(6500 / max(len(points), 1), 8, 140))
 
 
 @styled
@@ -125,13 +126,16 @@ def _draw_path(axes: Axes, points: Floats) -> None:
     steps = np.stack([points[:-1], points[1:]], axis=1)  # (L, 2, 2)
     near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) <= 1
     for colour, linewidth in (("white", 6.0), (PATH_COLOUR, 3.6)):
-        lines = LineCollection(steps[near], colors=colour, linewidths=linewidth, capstyle="round", zorder=4)
+        lines = LineCollection(
+            list(steps[near]), colors=colour, linewidths=linewidth, capstyle="round", zorder=4
+        )
         axes.add_collection(lines)
 
 
 def _draw_end(axes: Axes, point: Floats, name: str) -> None:
     axes.text(
-        *point,
+        point[0],
+        point[1],
         name,
         color="white",
         weight="bold",

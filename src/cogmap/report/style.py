@@ -18,7 +18,7 @@ P = ParamSpec("P")
 INK = "#1b1b1c"  # lines and text; no other colour of ours, so that it can be told apart in the SVG
 FADED = "#8a8a8b"  # what is there but does not matter; reads on light and on dark
 _DARK_INK = "#ececec"
-_STYLE: dict[str, Any] = {
+_STYLE: Any = {
     "font.size": 10,
     "text.color": INK,
     "axes.edgecolor": INK,
@@ -35,7 +35,8 @@ _STYLE: dict[str, Any] = {
     "svg.fonttype": "none",  # text stays text
     "svg.hashsalt": "cogmap",  # the same figure gives the same bytes
 }
-_INK_STYLE = f"<style>svg {{ color: {INK} }} @media (prefers-color-scheme: dark) {{ svg {{ color: {_DARK_INK} }} }}</style>"
+_DARK_SCREEN = f"@media (prefers-color-scheme: dark) {{ svg {{ color: {_DARK_INK} }} }}"
+_INK_STYLE = f"<style>svg {{ color: {INK} }} {_DARK_SCREEN}</style>"
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:

@@ -37,7 +37,7 @@ class Table:
         return "\n".join([padded[0], rule, *padded[1:], *([self.caption] if self.caption else [])])
 
     def html(self) -> str:
-        """The same as a table element, every text escaped."""
+        """The same as a table element without the caption, every text escaped."""
         head = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
         body = "\n".join(
             f'<tr><th scope="row">{escape(row[0])}</th>'
@@ -45,8 +45,7 @@ class Table:
             + "</tr>"
             for row in self.rows
         )
-        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
-        return f"<table>{caption}\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
+        return f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>"
 
 
 class Scored(NamedTuple):

@@ -1,0 +1,58 @@
+"""The few sentences of a report that are made from its numbers."""
+
+from __future__ import annotations
+
+from cogmap.evaluation.scores import Scores
+from cogmap.records import Plan, label_of
+from cogmap.report.example import Example
+from cogmap.report.material import Material
+
+
+def summary_sentence(own: Material) -> str:
+    """What was learned."""
+    found = own.cognitive_map
+    walks = own.config.get("walks")
+    source = f"From {walks} walks" if walks else "From its walks"
+    told = (
+        f"{source}, in which it saw {found.num_observations} different things, {own.name} made a map of "
+        f"{found.num_nodes} places that explains {found.explained:.2%} of the steps"
+    )
+    return f"{told}{_truth(own.scored[0].scores) if own.scored else ''}."
+
+
+def _truth(scores: Scores) -> str:
+    if scores.positions is None:
+        return ""
+    exact = "and the map is exact" if scores.exact else f"{scores.places_covered or 0:.2%} of them on the map"
+    plans = (
+        ""
+        if scores.imp_fallback is None
+        else f"; it solves {scores.imp_fallback:.2%} of the planning problems"
+    )
+    return f". There are {scores.positions} places, {exact}{plans}"
+
+
+def plan_sentence(example: Example, plan: Plan) -> str:
+    """The problem, and the answer as actions in the user's words."""
+    actions = ", ".join(str(label_of(plan.action_labels, action)) for action in plan.actions.tolist())
+    return (
+        f"Test walk {example.walk}: having seen its first {example.start_step + 1} observations, how does one "
+        f"get to where the walk will be at step {example.goal_step}? The walk takes "
+        f"{example.goal_step - example.start_step} actions, the plan {len(plan)}: {actions or 'none'}."
+    )
+
+
+def failure_sentence(rival: Material, merged: int) -> str:
+    """Why a model that predicts as well cannot plan."""
+    scores = rival.scored[0].scores if rival.scored else None
+    steps = rival.config.get("model", {}).get("prediction_steps")
+    predicts = (
+        "" if scores is None else f" foretells {scores.test_accu:.2%} of the next observations too, but"
+    )
+    solves = "" if scores is None or scores.imp_fallback is None else f" It solves {scores.imp_fallback:.2%}."
+    horizon = "one step" if steps == 1 else f"{steps} steps"
+    return (
+        f"{rival.name}{predicts} takes places for one another: {merged} of its {rival.cognitive_map.num_nodes} "
+        f"nodes stand for several. To foretell {horizon} ahead it need not tell places apart whose neighbours look "
+        f"alike, so its map has shortcuts that the world has not, and plans along them lead astray.{solves}"
+    )
