@@ -36,8 +36,8 @@ def sample_training_and_validation(
 def _sample_documents(world: GincWorld, count: int, length: int, random: np.random.RandomState) -> Documents:
     concept, uniforms = _draw(world.num_concepts, count, length, random)
     num_hidden = world.start.shape[1]
-    # The published sampler takes the first cumulative sum above the uniform number, and state 0 where rounding
-    # leaves none: hence sums that are not normalised, and the remainder below.
+    # The published sampler takes the first cumulative sum above the uniform number, and state 0 where
+    # rounding leaves none: hence sums that are not normalised, and the remainder below.
     first = CumulativeTable(np.cumsum(world.start, axis=1))
     later = CumulativeTable(np.cumsum(world.transitions(), axis=2).reshape(-1, num_hidden))
     hidden = np.empty((length, count), dtype=np.int32)
@@ -46,14 +46,14 @@ def _sample_documents(world: GincWorld, count: int, length: int, random: np.rand
     for step in range(1, length):
         state = later.first_above(concept * num_hidden + state, uniforms[step]) % num_hidden
         hidden[step] = state
-    return Documents(concept.astype(np.int32), np.ascontiguousarray(hidden.T))
+    return Documents(concept, np.ascontiguousarray(hidden.T))
 
 
 def _draw(
     num_concepts: int, count: int, length: int, random: np.random.RandomState
-) -> tuple[np.ndarray, Floats]:
+) -> tuple[Integers, Floats]:
     """A concept (B,) for each document and a uniform number (N, B) for each of its states."""
-    concept = np.empty(count, dtype=np.int64)
+    concept = np.empty(count, dtype=np.int32)
     uniforms = np.empty((length, count))
     for document in range(count):
         concept[document] = random.choice(num_concepts)

@@ -1,8 +1,8 @@
 """What numpy's legacy generator would draw, made for many places of its stream at once.
 
-The generator is a stream of 32-bit words. `rand()` reads two of them; `randint(low, low + bound)` reads words,
-masked to the bits `bound` needs, until one is below `bound`, and reads none at all when `bound` is 1. So where
-a draw ends depends on where it starts and on nothing else, and a table over all starts replaces the calls.
+The generator is a stream of 32-bit words. `rand()` reads two of them; `randint(low, low + bound)` reads
+words, masked to the bits `bound` needs, until one is below `bound`, and reads none at all when `bound` is 1.
+So where a draw ends depends only on where it starts, and a table over all starts replaces the calls.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.records import Floats
+from cogmap.records import Floats, Integers
 
 Words = NDArray[np.uint32]
-Places = NDArray[np.int64]
+Places = NDArray[np.int32]
 
 
 class WordStream:
@@ -41,21 +41,20 @@ class WordStream:
 class BoundedDraw:
     """`randint(0, bound)` from every place of a stretch of W words; W itself stands for "past its end"."""
 
-    value: NDArray[np.int64]  # (W + 1,) what is drawn when reading starts there
+    value: Places  # (W + 1,) what is drawn when reading starts there
     after: Places  # (W + 1,) the place after the last word read, W when the stretch is too short
 
 
 def bounded_draw(words: Words, bound: int) -> BoundedDraw:
-    places = np.arange(words.size + 1)
+    places = np.arange(words.size + 1, dtype=np.int32)
     if bound == 1:
         return BoundedDraw(np.zeros_like(places), places)
-    masked = words & np.uint32((1 << (bound - 1).bit_length()) - 1)
-    accepted = np.where(masked < bound, places[:-1], words.size)
-    accepted = np.append(
-        np.minimum.accumulate(accepted[::-1])[::-1], words.size
-    )  # (W + 1,) first one from here on
-    value = np.append(masked, np.uint32(0)).astype(np.int64)[accepted]
-    return BoundedDraw(value, np.minimum(accepted + 1, words.size))
+    masked = np.zeros_like(places)
+    masked[:-1] = words & np.uint32((1 << (bound - 1).bit_length()) - 1)
+    accepted = places.copy()
+    accepted[masked >= bound] = words.size
+    accepted = np.minimum.accumulate(accepted[::-1])[::-1]  # (W + 1,) the first accepted word from here on
+    return BoundedDraw(masked[accepted], np.minimum(accepted + 1, words.size, dtype=np.int32))
 
 
 def uniform_draw(words: Words, place: Places) -> Floats:
@@ -75,8 +74,8 @@ class CumulativeTable:
         padded[:, :columns] = cumulative
         self._entries = padded.reshape(-1)
 
-    def first_above(self, row: NDArray[np.int64], uniform: Floats) -> NDArray[np.int64]:
-        """The first column of each row that exceeds its uniform number; the number of columns if none does."""
+    def first_above(self, row: Integers, uniform: Floats) -> Integers:
+        """The first column of each row above its uniform number; the number of columns if none is."""
         base = row * self._width - 1
         found = np.zeros_like(row)
         step = self._width // 2

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.environments.ginc.config import GincConfig
 from cogmap.environments.ginc.documents import Documents, sample_training_and_validation
@@ -56,7 +56,7 @@ def _write_documents(folder: Path, world: GincWorld, training: Documents, valida
         "validation_hidden": validation.hidden,
     }
     small = {name: array.astype(np.min_scalar_type(world.emission.size)) for name, array in truth.items()}
-    parameters = {
+    parameters: dict[str, NDArray[Any]] = {
         "start": world.start,
         "slot_transitions": world.slot_transitions,
         "value_transitions": world.value_transitions,
@@ -161,7 +161,7 @@ def whole_folder(out: Path) -> Iterator[Path]:
             for path in (temporary / "files").iterdir():
                 path.replace(out / path.name)
         else:
-            os.rename(temporary / "files", out)
+            (temporary / "files").rename(out)
     except OSError as error:
         raise BadOutput(f"cannot write {out}: {error.strerror or error}") from error
     finally:

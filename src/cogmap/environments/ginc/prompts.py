@@ -1,7 +1,7 @@
 """Prompts: n complete examples of k tokens and one that lacks its last token, which is asked for.
 
-Where in the stream of words each example begins is found by following a table of jumps, one look-up an example;
-everything else is drawn for all examples together.
+Where in the stream of words each example begins is found by following a table of jumps, one look-up an
+example; everything else is drawn for all examples together.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cogmap.environments.ginc.beliefs import next_word
 from cogmap.environments.ginc.config import SEED_OFFSET, GincConfig
@@ -74,7 +73,7 @@ def _transition_table(world: GincWorld) -> CumulativeTable:
 
 
 Shape = tuple[int, int, int]  # prompts, examples with the last one, tokens of an example
-Drawn = tuple[NDArray[np.int64], NDArray[np.int64]]  # concept (B,), hidden (B, n + 1, k)
+Drawn = tuple[Integers, Integers]  # concept (B,), hidden (B, n + 1, k)
 
 
 def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: CumulativeTable) -> Drawn:
@@ -83,14 +82,16 @@ def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: Cu
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
         after_example = draws.value.after + 2 * (length - 1)
-        return draws.slot.after[draws.concept.after], np.minimum(after_example, draws.words.size)
+        return draws.slot.after[draws.concept.after], np.minimum(
+            after_example, draws.words.size, dtype=np.int32
+        )
 
     draws, prompt, example = _read(stream, world, shape, jumps)
     concept = draws.concept.value[prompt]  # (B,)
     slot = draws.slot.value[draws.concept.after[prompt]] + 1  # (B,)
     state = draws.value.value[example] * world.num_slots + slot[:, None]  # (B, n + 1)
     place = draws.value.after[example]  # (B, n + 1)
-    hidden = np.empty(shape, dtype=np.int64)
+    hidden = np.empty(shape, dtype=np.int32)
     hidden[:, :, 0] = state
     for step in range(1, length):
         row = concept[:, None] * world.emission.size + state
@@ -105,13 +106,13 @@ def _sample_outside(stream: WordStream, world: GincWorld, shape: Shape) -> Drawn
     length = shape[2]
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
-        place = np.arange(draws.words.size + 1)
+        place = np.arange(draws.words.size + 1, dtype=np.int32)
         for _ in range(length):
             place = draws.slot.after[place]
         return draws.concept.after, draws.value.after[place]
 
     draws, prompt, example = _read(stream, world, shape, jumps)
-    slots = np.empty(shape, dtype=np.int64)
+    slots = np.empty(shape, dtype=np.int32)
     place = example  # (B, n + 1)
     for step in range(length):
         slots[:, :, step] = draws.slot.value[place] + 1
@@ -162,8 +163,8 @@ def _read(
 def _follow(
     after_head: Places, after_example: Places, prompts: int, examples: int
 ) -> tuple[Places, Places, int]:
-    """Hop from place to place: where prompts (B,) and examples (B, n + 1) begin, and where the last one ends."""
-    heads, bodies = after_head.tolist(), after_example.tolist()
+    """Hop from place to place: where prompts (B,) and examples (B, n + 1) begin, where the last one ends."""
+    heads, bodies = after_head.data, after_example.data  # memory views, whose items are plain integers
     prompt_places, example_places = [], []
     place = 0
     for _ in range(prompts):
@@ -172,12 +173,11 @@ def _follow(
         for _ in range(examples):
             example_places.append(place)
             place = bodies[place]
-    return np.array(prompt_places), np.array(example_places).reshape(prompts, examples), place
+    starts = np.array(example_places, dtype=np.int32).reshape(prompts, examples)
+    return np.array(prompt_places, dtype=np.int32), starts, place
 
 
-def _with_answers(
-    world: GincWorld, in_distribution: bool, concept: NDArray[np.int64], hidden: NDArray[np.int64]
-) -> Prompts:
+def _with_answers(world: GincWorld, in_distribution: bool, concept: Integers, hidden: Integers) -> Prompts:
     """Join the examples (B, n + 1, k) with delimiters, drop the last token and find the most likely one."""
     prompts, examples, length = hidden.shape
     delimiter = hidden[:, :, -1:] // world.num_slots * world.num_slots  # slot 0, the last value
@@ -190,9 +190,9 @@ def _with_answers(
         length=length,
         examples=examples - 1,
         in_distribution=in_distribution,
-        concept=concept.astype(np.int32),
+        concept=concept,
         tokens=tokens,
         label=next_word(world, source, slot, world.emission[last[:, :-1]]),
-        last_slots=(joined[:, -1] % world.num_slots).astype(np.int32),
-        last_value=(last[:, -1] // world.num_slots).astype(np.int32),
+        last_slots=joined[:, -1] % world.num_slots,
+        last_value=last[:, -1] // world.num_slots,
     )

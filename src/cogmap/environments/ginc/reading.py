@@ -42,7 +42,7 @@ def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
 
 
 def read_prompts(path: str | Path, vocabulary: Labels) -> list[Prompts]:
-    """The prompts of a `..._prompts_randomsample_K.json`, one record for each number of examples, in order."""
+    """The prompts of an `..._prompts_randomsample_K.json`, a record for each number of examples, in order."""
     index = {word: place for place, word in enumerate(vocabulary)}
     groups: dict[tuple[int, int, bool], list[dict[str, Any]]] = {}
     for number, line in enumerate(_lines(path), start=1):

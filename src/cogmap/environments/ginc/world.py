@@ -1,6 +1,6 @@
 """The concepts: hidden Markov models that share their words and their slow chain and differ in the fast one.
 
-Shape letters beyond the legend of records.py: C concepts, V values, F slots, H = V F hidden states, O symbols.
+Shape letters beyond the legend of records.py: C concepts, V values, F slots, H = V F hidden states, O words.
 Hidden state `value * F + slot` emits one word, `emission[state]`; its transitions are kron(values, slots).
 """
 

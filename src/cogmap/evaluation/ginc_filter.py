@@ -1,0 +1,130 @@
+"""What an exact filter that knows the concepts makes of GINC prompts: the ceiling beside every table.
+
+Two filters, for prompts are not made the way documents are: every example of a prompt begins anew, at any value
+and at a slot the prompt's examples share, whereas in a document the next sentence goes on from the last.
+
+- As prompts: the filter knows that. Nothing does better; with a few examples it knows concept and slot.
+- As documents: the filter takes the prompt for a piece of a document, which is all that a model trained on
+  documents can know. Many joints between examples are impossible in a document, so a document is given a small
+  chance at each step to be cut and go on from anywhere; the accuracy depends on how small.
+
+Shapes as in environments/ginc: C concepts, V values, F slots, B prompts, k tokens an example, n examples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from cogmap.environments.ginc import GincWorld, Prompts
+from cogmap.environments.ginc.beliefs import advance, condition, word_probabilities
+from cogmap.records import Floats, Integers
+
+CUT = 1e-5  # chance, at each step, that a document goes on from anywhere
+CHUNK = 200  # prompts filtered together: their beliefs about five concepts fit a core's cache
+
+
+@dataclass(frozen=True)
+class CeilingRow:
+    """In-context accuracies, as fractions, of one (length, examples) pair."""
+
+    length: int  # k
+    examples: int  # n
+    prompts: int  # B
+    as_prompts: float
+    as_documents: float
+
+    def standard_error(self, accuracy: float) -> float:
+        return float(np.sqrt(accuracy * (1 - accuracy) / self.prompts))
+
+
+def ceiling(world: GincWorld, cells: Iterable[Prompts]) -> Iterator[CeilingRow]:
+    """Both accuracies for each cell of prompts in distribution; others are passed over."""
+    for prompts in cells:
+        if prompts.in_distribution:
+            yield CeilingRow(
+                length=prompts.length,
+                examples=prompts.examples,
+                prompts=prompts.count,
+                as_prompts=in_context_accuracy(predict_as_prompts(world, prompts), prompts),
+                as_documents=in_context_accuracy(predict_as_documents(world, prompts.tokens), prompts),
+            )
+
+
+def in_context_accuracy(predicted: Integers, prompts: Prompts) -> float:
+    return float(np.mean(predicted == prompts.label))
+
+
+def predict_as_documents(world: GincWorld, tokens: Integers, cut: float = CUT) -> Integers:
+    """(B,): the most likely word after `tokens` (B, N), taken for the beginning of a document."""
+    return np.concatenate([_documents_chunk(world, chunk, cut) for chunk in _chunks(tokens)])
+
+
+def _documents_chunk(world: GincWorld, tokens: Integers, cut: float) -> Integers:
+    concepts = world.num_concepts
+    start = world.start[:concepts].reshape(concepts, world.num_values, world.num_slots, 1) / concepts
+    belief = np.repeat(start, len(tokens), axis=3)  # (C, V, F, B)
+    for word in tokens.T:
+        seen, _ = condition(belief, world, word)
+        anywhere = cut / world.emission.size * seen.sum(axis=(1, 2), keepdims=True)  # (C, 1, 1, B)
+        belief = advance(seen, (1 - cut) * world.value_transitions, world.slot_transitions[:concepts])
+        belief += anywhere
+    return word_probabilities(belief, world).argmax(axis=0).astype(np.int32)
+
+
+def predict_as_prompts(world: GincWorld, prompts: Prompts) -> Integers:
+    """(B,): the most likely word asked for, given that prompts are made as they are."""
+    weight = _concept_and_slot(world, prompts)  # (C, F, B)
+    last = prompts.last_example()  # (B, k - 1)
+    parts = _chunks(np.arange(prompts.count))
+    return np.concatenate([_complete(world, weight[:, :, part], last[part]) for part in parts])
+
+
+def _complete(world: GincWorld, weight: Floats, words: Integers) -> Integers:
+    """(B,): the word after `words` (B, k - 1), concept and start slot being as likely as `weight` (C, F, B)."""
+    concepts = weight.shape[0]
+    belief: Floats = np.repeat(weight[:, None] / world.num_values, world.num_values, axis=1)  # (C, V, F, B)
+    for word in words.T:
+        seen, _ = condition(belief, world, word)
+        belief = advance(seen, world.value_transitions, world.slot_transitions[:concepts])
+    return word_probabilities(belief, world).argmax(axis=0).astype(np.int32)
+
+
+def _concept_and_slot(world: GincWorld, prompts: Prompts) -> Floats:
+    """(C, F, B): how likely each concept and shared start slot is after the complete examples."""
+    complete = prompts.tokens[:, : prompts.examples * (prompts.length + 1)]
+    examples = complete.reshape(prompts.count, prompts.examples, prompts.length + 1)[:, :, :-1]  # (B, n, k)
+    evidence = np.zeros((world.num_concepts, world.num_slots, prompts.count))
+    evidence[:, 0] = -np.inf  # no example starts in the delimiter's slot
+    if prompts.examples:
+        distinct, which = np.unique(examples.reshape(-1, prompts.length), axis=0, return_inverse=True)
+        likelihood = np.concatenate([_log_likelihood(world, chunk) for chunk in _chunks(distinct)], axis=2)
+        for example in which.reshape(examples.shape[:2]).T:
+            evidence += likelihood[:, :, example]
+    highest = evidence.max(axis=(0, 1))
+    weight = np.exp(evidence - np.where(np.isfinite(highest), highest, 0))
+    return weight / np.maximum(weight.sum(axis=(0, 1)), 1)
+
+
+def _log_likelihood(world: GincWorld, words: Integers) -> Floats:
+    """(C, F, B): how likely examples `words` (B, k) are in each concept from each start slot, at any value.
+
+    Backwards, so that one pass serves every start: `ahead` is how likely the words from here on are.
+    """
+    concepts = world.num_concepts
+    ahead: Floats = np.ones((concepts, world.num_values, world.num_slots, words.shape[0]))
+    scale = np.zeros(words.shape[0])
+    with np.errstate(divide="ignore"):  # log 0 is minus infinity, as it should be
+        for step, word in enumerate(words.T[::-1]):
+            if step:
+                back = world.slot_transitions[:concepts].swapaxes(1, 2)
+                ahead = advance(ahead, world.value_transitions.T, back)
+            ahead, total = condition(ahead, world, word)
+            scale += np.log(total)
+        return np.log(ahead.mean(axis=1)) + scale
+
+
+def _chunks(rows: Integers) -> list[Integers]:
+    return [rows[first : first + CHUNK] for first in range(0, len(rows), CHUNK)]
