@@ -58,7 +58,9 @@ def _advance(
         )  # always inside: clip skips a check
     if world.legal is None:
         return positions, drawn.astype(np.int32)
-    return positions, ways.take(positions[:, :-1] * width + drawn)
+    way_taken = np.multiply(positions[:, :-1], width, dtype=np.intp)  # (B, N - 1)
+    way_taken += drawn
+    return positions, ways.take(way_taken, mode="clip")
 
 
 def _equal_ways(world: TableWorld) -> NDArray[np.int32] | None:
