@@ -38,7 +38,7 @@ def journeys(world, cognitive_map, count, rng, max_steps=1000):
 
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())
 def test_all_goals_are_reached_from_random_starts(world):
-    ends = list(journeys(world, true_map(world), 50, np.random.default_rng(0)))
+    ends = list(journeys(world, true_map(world), 200, np.random.default_rng(0)))
     assert all(journey.reached and there for journey, there in ends)
     assert all(journey.certainty[-1] >= 0.9 for journey, _ in ends)
     # What it takes to find out where it is comes on top of the way itself.
