@@ -27,7 +27,7 @@ from cogmap.report.pictures import (
 )
 from cogmap.report.style import save_svg
 from cogmap.report.tables import Table, all_scores_table, score_table
-from cogmap.report.words import failure_sentence, plan_sentence, summary_sentence
+from cogmap.report.words import plan_sentence, rival_sentence, summary_sentence
 from cogmap.version import __version__
 
 REPORT_FILE, FIGURES_FOLDER = "report.html", "figures"
@@ -85,7 +85,7 @@ def make_sections(
         Section(_asset("explorer.html")),
         _beside_truth(own),
         _plan(own, example),
-        _failure(rival, example),
+        _rival(rival, example),
         _diagnostics(own),
         _all_scores(own, rival),
         _config(own),
@@ -131,15 +131,15 @@ def _plan(own: Material, example: Example | None) -> Section | None:
     return Section(_section("plan", "A plan", told + _figures(pictures)), pictures)
 
 
-def _failure(rival: Material | None, example: Example | None) -> Section | None:
+def _rival(rival: Material | None, example: Example | None) -> Section | None:
     if rival is None or rival.truth is None or rival.reading is None:
         return None
     merged, count = merged_picture(rival, rival.truth)
     pictures = [merged]
     if example is not None and example.rival is not None and is_drawable(rival.truth.world):
         pictures.append(plan_picture("rival_plan", example.rival, example, rival.truth))
-    told = f"<p>{escape(failure_sentence(rival, count))}</p>"
-    html = _section("failure", f"Beside it: {rival.name}", told + _figures(pictures))
+    told = f"<p>{escape(rival_sentence(rival, count))}</p>"
+    html = _section("rival", f"Beside it: {rival.name}", told + _figures(pictures))
     return Section(html, tuple(pictures))
 
 

@@ -42,17 +42,18 @@ def plan_sentence(example: Example, plan: Plan) -> str:
     )
 
 
-def failure_sentence(rival: Material, merged: int) -> str:
-    """Why a model that predicts as well cannot plan."""
+def rival_sentence(rival: Material, merged: int) -> str:
+    """Why a model that predicts as well cannot plan; or, where no node is merged, how it does."""
     scores = rival.scored[0].scores if rival.scored else None
-    steps = rival.config.get("model", {}).get("prediction_steps")
-    predicts = (
-        "" if scores is None else f" foretells {scores.test_accu:.2%} of the next observations too, but"
-    )
+    predicts = "" if scores is None else f" foretells {scores.test_accu:.2%} of the next observations"
     solves = "" if scores is None or scores.imp_fallback is None else f" It solves {scores.imp_fallback:.2%}."
+    if merged == 0:
+        return f"{rival.name}{predicts or ' is shown beside it'}; none of its nodes stands for several places.{solves}"
+    steps = rival.config.get("model", {}).get("prediction_steps")
     horizon = "one step" if steps == 1 else f"{steps} steps"
     return (
-        f"{rival.name}{predicts} takes places for one another: {merged} of its {rival.cognitive_map.num_nodes} "
-        f"nodes stand for several. To foretell {horizon} ahead it need not tell places apart whose neighbours look "
-        f"alike, so its map has shortcuts that the world has not, and plans along them lead astray.{solves}"
+        f"{rival.name}{predicts + ', but' if predicts else ''} takes places for one another: {merged} of its "
+        f"{rival.cognitive_map.num_nodes} nodes stand for several. To foretell {horizon} ahead it need not tell "
+        f"apart places whose neighbours look alike, so its map has shortcuts that the world has not, and plans "
+        f"along them lead astray.{solves}"
     )
