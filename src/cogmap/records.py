@@ -237,6 +237,7 @@ def label_of(labels: Labels | None, index: int) -> str | int:
 def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
     """Replace a field by a read-only int32 copy of itself, or raise what it was instead."""
     array = np.asarray(getattr(record, name))
+    frozen = array.dtype == np.int32 and not array.flags.writeable and array.base is None  # needs no copy
     if array.ndim != ndim:
         raise error(f"`{name}` must have {ndim} dimension(s), got shape {array.shape}")
     if array.dtype.kind not in "iu" and array.size:
@@ -244,7 +245,7 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
     limits = np.iinfo(np.int32)
     if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
         raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
-    object.__setattr__(record, name, _read_only(array.astype(np.int32)))
+    object.__setattr__(record, name, array if frozen else _read_only(array.astype(np.int32)))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

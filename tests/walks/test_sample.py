@@ -1,5 +1,7 @@
 """Sampling: every step follows the world's table, every legal action is as likely, truth and walks agree."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -91,3 +93,18 @@ def test_family_walks_show_the_colours_of_their_rooms():
 def test_too_little_is_refused(walks, steps, message):
     with pytest.raises(BadWalks, match=message):
         sample_walks(ONE_WAY, walks, steps, np.random.default_rng(0))
+
+
+def test_records_are_read_only_and_never_share_memory_that_others_can_write():
+    walks, truth = sample_walks(ONE_WAY, 3, 5, np.random.default_rng(0))
+    for array in (walks.observations, walks.actions, truth.positions):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0, 0] = 1
+    mine = np.zeros((3, 5), dtype=np.int32)
+    view = mine[:]
+    view.flags.writeable = False
+    for given in (mine, view):
+        record = replace(walks, observations=given)
+        mine[0, 0] = 1
+        assert record.observations[0, 0] == 0
+        mine[0, 0] = 0

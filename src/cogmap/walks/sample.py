@@ -22,8 +22,11 @@ def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Gener
     if steps < 2:
         raise BadWalks(f"`steps` (={steps}) must be at least 2, since a walk needs an action")
     positions, actions = _advance(world, rng.integers(world.num_positions, size=walks), steps, rng)
+    observations = world.observation.take(positions)  # (B, N)
+    for array in (positions, actions, observations):
+        array.flags.writeable = False  # so the records need no copy of their own
     seen = Walks(
-        observations=world.observation.take(positions),
+        observations=observations,
         actions=actions,
         lengths=np.full(walks, steps, dtype=np.int32),
         num_observations=world.num_observations,
@@ -53,14 +56,15 @@ def _advance(
     positions[:, 0] = position = start
     for step in range(steps - 1):
         way = position * width + drawn[:, step]
-        positions[:, step + 1] = position = arrival.take(
-            way, mode="clip"
-        )  # always inside: clip skips a check
+        position = arrival.take(way, mode="clip")  # always inside: clip skips a check
+        positions[:, step + 1] = position
     if world.legal is None:
         return positions, drawn.astype(np.int32)
-    way_taken = np.multiply(positions[:, :-1], width, dtype=np.intp)  # (B, N - 1)
-    way_taken += drawn
-    return positions, ways.take(way_taken, mode="clip")
+    actions = np.empty(drawn.shape, dtype=np.int32)
+    for first in range(0, len(start), 64):  # a few walks at a time: what is in between stays in the cache
+        few = slice(first, first + 64)
+        actions[few] = ways.take(positions[few, :-1] * width + drawn[few], mode="clip")
+    return positions, actions
 
 
 def _equal_ways(world: TableWorld) -> NDArray[np.int32] | None:
