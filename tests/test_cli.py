@@ -64,7 +64,7 @@ def test_a_mistyped_command(capsys):
 def test_a_command_like_no_other(capsys):
     code, line = fail(capsys, "zzz")
     assert code == 2
-    assert line.startswith("cogmap: there is no command 'zzz': there are walk, check, ")
+    assert line == f"cogmap: there is no command 'zzz': there are {', '.join(cli.COMMANDS)}\n"
 
 
 @pytest.mark.parametrize(
