@@ -28,7 +28,7 @@ class Leaders:
         """
         ahead = self.count - self.runner_up
         return (
-            (ahead * ahead >= 4 * (self.count + self.runner_up))
+            (ahead * ahead >= 3 * (self.count + self.runner_up))
             & (3 * self.count >= 2 * self.total)
             & (ahead > 0)
         )

@@ -1,4 +1,9 @@
-"""Which nodes are places, and which are passing states of mind."""
+"""Which nodes are places, and which are passing states of mind.
+
+An agent that does not know yet where it is uses codes of its own for that, and never comes back to them; one that
+sees a place through noise may use another code there, but never because the map leads to it. So what lasts is what
+the map leads to from where the walks end up.
+"""
 
 from __future__ import annotations
 
@@ -7,47 +12,52 @@ import numpy as np
 from cogmap.maps.counts import Counts
 from cogmap.records import Booleans, Integers
 
-_SURPRISE = 0.1  # of a node's steps; places are not entered by accident more often
+_SURPRISE = 0.1  # of the steps in a part; places are not entered by accident more often
 
-
-def lasting(flows: Counts, next_node: Integers, tries: Integers) -> Booleans:
-    """(V,): nodes to keep.
-
-    What can be reached from where the walks spend their time lasts. Any other node lasts only if most of what
-    was tried from it leads clearly to nodes that last, and if what led into it was not expected to lead
-    elsewhere: an agent that does not know where it is has no clear next place, and a place seen through
-    noise is only ever entered instead of another. `next_node` and `tries` are (V, A).
-    """
-    nodes = len(next_node)
-    if nodes == 0:
-        return np.zeros(0, dtype=bool)
-    expected = next_node[flows.source, flows.action] == flows.target
-    reached, kept = _reached(flows, next_node), np.ones(nodes, dtype=bool)
-    while True:
-        follows = expected & kept[flows.target]
-        explained = np.bincount(flows.source[follows], weights=flows.count[follows], minlength=nodes)
-        odd = ~expected & kept[flows.source] & (flows.source != flows.target)
-        surprise = np.bincount(flows.target[odd], weights=flows.count[odd], minlength=nodes)
-        taken = tries.sum(axis=1)
-        sound = (3 * explained >= 2 * taken) & (explained > 0) & (surprise <= _SURPRISE * taken)
-        still = kept & (reached | sound)
-        if np.array_equal(still, kept):
-            return kept
-        kept = still
-
-
-def _reached(flows: Counts, next_node: Integers) -> Booleans:
-    """(V,): nodes that clear edges reach from the strongly connected part where most steps are."""
+def lasting(flows: Counts, next_node: Integers) -> Booleans:
+    """(V,): nodes that clear edges `next_node` (V, A) reach from the parts of the map that are homes."""
     from scipy import sparse
     from scipy.sparse import csgraph
 
     nodes = len(next_node)
+    if nodes == 0 or not len(flows.count):
+        return np.ones(nodes, dtype=bool)
     source, action = np.nonzero(next_node >= 0)
     edges = (np.ones(len(source)), (source, next_node[source, action]))
     graph = sparse.coo_array(edges, shape=(nodes, nodes)).tocsr()
     _, part = csgraph.connected_components(graph, directed=True, connection="strong")
-    busy = np.bincount(part[flows.source], weights=flows.count, minlength=part.max() + 1).argmax()
-    start = int(np.flatnonzero(part == busy)[0])
-    reached = np.zeros(nodes, dtype=bool)
-    reached[csgraph.breadth_first_order(graph, start, return_predecessors=False)] = True
+    return reach(next_node, _homes(flows, next_node, part)[part])
+
+
+def _homes(flows: Counts, next_node: Integers, part: Integers) -> Booleans:
+    """(parts,): strongly connected parts where walks end up, not those they only pass through.
+
+    Finding out where one is leads out of a part without a clear edge, and never back; so no more may leave
+    so than come in. Nor may a part be entered against clear edges alone, as a place seen through noise is.
+    Where no part is such, the one with the most steps has to do.
+    """
+    parts = int(part.max()) + 1
+    origin, target = part[flows.source], part[flows.target]
+    across = origin != target
+    odd = across & (next_node[flows.source, flows.action] != flows.target)
+    taken, left = (_total(origin, flows.count, which, parts) for which in (np.ones_like(odd), odd))
+    entered, surprised = (_total(target, flows.count, which, parts) for which in (across, odd))
+    homes = (left <= 2 * entered + 3) & (surprised <= _SURPRISE * taken) & (taken > 0)
+    if not homes.any():
+        homes[taken.argmax()] = True
+    return homes
+
+
+def _total(part: Integers, count: Integers, which: Booleans, parts: int) -> Integers:
+    return np.bincount(part[which], weights=count[which], minlength=parts)
+
+
+def reach(next_node: Integers, starts: Booleans) -> Booleans:
+    """(V,): what edges `next_node` (V, A) lead to from any of `starts` (V,), these included."""
+    reached, frontier = starts.copy(), np.flatnonzero(starts)
+    while len(frontier):
+        targets = next_node[frontier]
+        found = np.unique(targets[targets >= 0])
+        frontier = found[~reached[found]]
+        reached[frontier] = True
     return reached

@@ -19,13 +19,14 @@ import numpy as np
 
 from cogmap.maps.counts import Counts, Sightings, count_sightings, count_transitions
 from cogmap.maps.evidence import UNKNOWN, leaders
-from cogmap.maps.lasting import lasting
+from cogmap.maps.lasting import lasting, reach
 from cogmap.maps.refine import refine
-from cogmap.maps.track import track
+from cogmap.maps.track import retrace, track
 from cogmap.maps.twins import merge_twins
 from cogmap.records import Booleans, Integers, Walks
 
 _ROUNDS = 12  # of tracking; three to five are usual
+_MISTAKES = 0.03  # of the median node's steps: less than that is not enough to tell two places apart
 _SELDOM = 0.25  # of the median node's steps: below it a node has to prove itself
 
 
@@ -49,8 +50,12 @@ def minimise(index: Integers, walks: Walks, counts: Counts, seen: Sightings) -> 
 
     `index` (B, N) is the code of each step, -1 as padding; `counts` and `seen` are its counts.
     """
-    steps = settle(index, walks, spread(refine(counts, seen), index))
-    steps = knock_out(index, walks, steps)
+    first = spread(refine(counts, seen), index)
+    settled = settle(index, walks, first)
+    steps = retraced(walks, settle(index, walks, without_seldom(settled)))
+    steps = put_back_missed(walks, settled, steps)
+    steps = put_back_sources(walks, first, steps)
+    steps = simplify(walks, steps, dissolve=False)
     code_node = majority(index, steps, counts.num_codes)
     used = np.zeros(int(steps.max(initial=-1)) + 1, dtype=bool)
     used[code_node[code_node >= 0]] = True
@@ -66,23 +71,28 @@ def settle(index: Integers, walks: Walks, steps: Integers) -> Integers:
         code_node = majority(index, steps, num_codes)
         if before is not None and np.array_equal(code_node, before):
             break
-        before = code_node
-        steps = track(spread(code_node, index), walks.actions, survey(walks, steps).next_node)
+        before, view = code_node, survey(walks, steps)
+        steps = track(spread(code_node, index), walks.actions, view.next_node)
     return steps
 
 
-def simplify(walks: Walks, steps: Integers) -> Integers:
+def simplify(walks: Walks, steps: Integers, dissolve: bool = True) -> Integers:
     """Dissolve what does not last and merge what is one, until the number of nodes stands."""
     while True:
         view = survey(walks, steps)
-        kept = lasting(view.flows, view.next_node, view.tries)
-        steps = spread(np.where(kept, np.cumsum(kept) - 1, UNKNOWN), steps)
-        view_kept = view if kept.all() else survey(walks, steps)
-        steps = spread(merge_twins(view_kept.flows, view_kept.seen), steps)
-        view_merged = survey(walks, steps)
-        steps = spread(_blocks(view_merged), steps)
-        if int(steps.max(initial=-1)) + 1 == view.num_nodes:
+        before = view.num_nodes
+        kept = lasting(view.flows, view.next_node) if dissolve else np.ones(before, dtype=bool)
+        if not kept.all():
+            steps = spread(np.where(kept, np.cumsum(kept) - 1, UNKNOWN), steps)
+            view = survey(walks, steps)
+        number = merge_twins(view.flows, view.seen)
+        if number.max(initial=-1) + 1 < view.num_nodes:
+            steps = spread(number, steps)
+            view = survey(walks, steps)
+        block = _blocks(view)
+        if block.max(initial=-1) + 1 == before:
             return steps
+        steps = spread(block, steps)
 
 
 def _blocks(view: Survey) -> Integers:
@@ -93,27 +103,67 @@ def _blocks(view: Survey) -> Integers:
     return block
 
 
-def knock_out(index: Integers, walks: Walks, steps: Integers) -> Integers:
-    """Take out seldom visited nodes, settle, and put back those that are missed."""
-    visits = np.bincount(steps[steps >= 0])
-    seldom = visits < _SELDOM * np.median(visits) if len(visits) else np.zeros(0, dtype=bool)
-    if not seldom.any():
-        return steps
-    without = settle(index, walks, np.where(spread(seldom, steps) == 1, UNKNOWN, steps))
-    missed = _missed(steps, without, seldom)
-    if not missed.any():
-        return without
-    number = int(without.max(initial=-1)) + np.cumsum(missed)
-    back = (without == UNKNOWN) & (spread(missed, steps) == 1)
-    return settle(index, walks, np.where(back, spread(number, steps), without))
+def without_seldom(steps: Integers) -> Integers:
+    """Steps at nodes that are seldom visited are at no node."""
+    often = ~_seldom(steps)
+    return spread(np.where(often, np.cumsum(often) - 1, UNKNOWN), steps)
 
 
-def _missed(steps: Integers, without: Integers, seldom: Booleans) -> Booleans:
-    """(V,): seldom nodes more than half of whose steps are at no node now."""
-    known = steps >= 0
-    visits = np.bincount(steps[known], minlength=len(seldom))
-    lost = np.bincount(steps[known & (without == UNKNOWN)], minlength=len(seldom))
-    return seldom & (2 * lost > visits)
+def _seldom(steps: Integers) -> Booleans:
+    """(V,): nodes with few steps beside the median node's."""
+    visits = np.bincount(steps[steps >= 0], minlength=1)
+    return visits < _SELDOM * np.median(visits)
+
+
+def retraced(walks: Walks, steps: Integers) -> Integers:
+    """What is known of a step only afterwards is known too, as at the beginning of a walk."""
+    view = survey(walks, steps)
+    return retrace(steps, walks.actions, walks.observations, view.next_node, view.sees)
+
+
+def put_back_missed(walks: Walks, settled: Integers, steps: Integers) -> Integers:
+    """Seldom nodes of `settled` get their steps back if without them much less is explained.
+
+    Much is half of their own steps, or a fiftieth of the median node's: what a seldom node has to say against
+    being one with another, if it is less than that, is taken for mistakes of the model.
+    """
+    visits = np.bincount(settled[settled >= 0], minlength=1)
+    lost = _explained_at(walks, settled, settled) - _explained_at(walks, steps, settled)
+    back = _seldom(settled) & ((lost > visits) | (lost > 2 * _MISTAKES * np.median(visits)))
+    number = np.where(back, int(steps.max(initial=-1)) + np.cumsum(back), UNKNOWN)
+    return np.where(spread(back, settled) == 1, spread(number, settled), steps)
+
+
+def _explained_at(walks: Walks, steps: Integers, at: Integers) -> Integers:
+    """(V,): steps into and out of each node in `at` (B, N) that follow a clear edge, when `steps` are the nodes."""
+    view, (source, target) = survey(walks, steps), (steps[:, :-1], steps[:, 1:])
+    follows = (source >= 0) & (target >= 0)
+    follows[follows] = view.next_node[source[follows], walks.actions[follows]] == target[follows]
+    nodes = int(at.max(initial=0)) + 1
+    ends = (at[:, :-1][follows], at[:, 1:][follows])
+    return sum(np.bincount(end[end >= 0], minlength=nodes) for end in ends)
+
+
+def put_back_sources(walks: Walks, first: Integers, steps: Integers) -> Integers:
+    """Nodes of `first` whose steps no one node has now come back if they lead clearly to the map.
+
+    Such are places that walks start from and never return to.
+    """
+    trusted = int(steps.max(initial=-1)) + 1
+    missed = majority(first, steps, int(first.max(initial=-1)) + 1) == UNKNOWN
+    number = np.where(missed, trusted + np.cumsum(missed) - 1, UNKNOWN)
+    steps = np.where(steps == UNKNOWN, spread(number, first), steps)
+    firm = _joined(survey(walks, steps), trusted)
+    return spread(np.where(firm, np.cumsum(firm) - 1, UNKNOWN), steps)
+
+
+def _joined(view: Survey, trusted: int) -> Booleans:
+    """(V,): the first `trusted` nodes, what clear edges reach from them, and what mostly leads clearly to these."""
+    joined = reach(view.next_node, np.arange(view.num_nodes) < trusted)
+    flows = view.flows
+    leads = (view.next_node[flows.source, flows.action] == flows.target) & joined[flows.target]
+    explained = np.bincount(flows.source[leads], weights=flows.count[leads], minlength=view.num_nodes)
+    return joined | ((3 * explained >= 2 * view.tries.sum(axis=1)) & (explained > 0))
 
 
 def spread(values: Integers, at: Integers) -> Integers:
@@ -133,24 +183,30 @@ def majority(index: Integers, steps: Integers, num_codes: int) -> Integers:
 
 
 def survey(walks: Walks, steps: Integers) -> Survey:
-    """Count what happens at the nodes that `steps` (B, N) are at.
-
-    An action leads clearly to a node if it is the clear leader among known ones, and if not too many of its
-    steps lead to where nobody knows: no more than twice their share among all steps.
-    """
+    """Count what happens at the nodes that `steps` (B, N) are at."""
     nodes, actions = int(steps.max(initial=-1)) + 1, walks.num_actions
-    real = walks.step_mask()[:, 1:]  # (B, N - 1)
-    both = (steps[:, :-1] >= 0) & (steps[:, 1:] >= 0)
     flows = count_transitions(steps, walks.actions, nodes, actions)
     seen = count_sightings(steps, walks.observations, nodes, walks.num_observations)
-    from_known = real & (steps[:, :-1] >= 0)
-    row = (steps[:, :-1] * np.int64(actions) + walks.actions)[from_known]
-    tries = np.bincount(row, minlength=nodes * actions)
-    lead = leaders(
-        flows.source * actions + flows.action, flows.target, flows.count, (nodes * actions, max(nodes, 1))
-    )
-    known = both.sum() / max(from_known.sum(), 1)
-    column = np.where(2 * lead.count >= known * tries, lead.clear_column(), UNKNOWN)
+    taken = walks.step_mask()[:, 1:] & (steps[:, :-1] >= 0)  # (B, N - 1)
+    row = steps[:, :-1][taken] * np.int64(actions) + walks.actions[taken]
+    tries = np.bincount(row, minlength=nodes * actions).reshape(nodes, actions)
     shape = (nodes, walks.num_observations)
     sees = leaders(seen.code, seen.observation, seen.count, shape).column
-    return Survey(column.reshape(nodes, actions), sees, tries.reshape(nodes, actions), flows, seen)
+    return Survey(_clear_edges(flows, tries), sees, tries, flows, seen)
+
+
+def _clear_edges(flows: Counts, tries: Integers) -> Integers:
+    """(V, A): the node each action clearly leads to, else UNKNOWN.
+
+    Clearly: the clear leader among known nodes; with not too many steps to where nobody knows, at most twice
+    their share among all; and taken at least once in a hundred times that it was to be expected, for a few
+    wrong codes must not make an edge of a move that is never made.
+    """
+    nodes, actions = tries.shape
+    row = flows.source * actions + flows.action
+    lead = leaders(row, flows.target, flows.count, (nodes * actions, max(nodes, 1)))
+    count = lead.count.reshape(nodes, actions)
+    known = flows.total / max(tries.sum(), 1)
+    expected = tries.sum(axis=1, keepdims=True) * (tries.sum(axis=0) / max(tries.sum(), 1))
+    clear = (2 * count >= known * tries) & (100 * count >= expected)
+    return np.where(clear, lead.clear_column().reshape(nodes, actions), UNKNOWN)

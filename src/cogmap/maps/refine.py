@@ -14,7 +14,7 @@ from cogmap.maps.counts import Counts, Sightings
 from cogmap.maps.evidence import UNKNOWN, leaders
 from cogmap.records import Booleans, Integers
 
-NEVER = -2  # an action that was never taken from a code, although chance would have had it taken
+NEVER = -2  # an action that is not taken from a code, although chance would have had it taken
 _PATIENCE = 8  # levels without a new block; rare codes may swing between blocks for ever
 
 
@@ -48,12 +48,14 @@ def action_tries(counts: Counts) -> Integers:
 
 
 def never_taken(tries: Integers) -> Booleans:
-    """(J, A): true where an action was never taken although ten times were to be expected of it.
+    """(J, A): true where an action is not taken: ten times were to be expected of it, and not one in ten came.
 
-    Expected, if actions were drawn here as they are everywhere: chance leaves one out with e^-10.
+    Expected, if actions were drawn here as they are everywhere. A few may come all the same where codes are
+    wrong now and then.
     """
     share = tries.sum(axis=0) / max(tries.sum(), 1)  # (A,)
-    return (tries == 0) & (tries.sum(axis=1, keepdims=True) * share >= 10)
+    expected = tries.sum(axis=1, keepdims=True) * share
+    return (expected >= 10) & (10 * tries <= expected)
 
 
 def successors(counts: Counts, block: Integers) -> Integers:

@@ -78,3 +78,46 @@ def _with_unknown(next_node: Integers) -> Integers:
     """(V + 1, A): one more row, which index -1 finds, that leads from nowhere to nowhere."""
     unknown = np.full((1, next_node.shape[1]), UNKNOWN, dtype=np.int32)
     return np.concatenate((next_node.astype(np.int32), unknown))
+
+
+def retrace(
+    steps: Integers, actions: Integers, observations: Integers, next_node: Integers, sees: Integers
+) -> Integers:
+    """Fill in steps (B, N) before known ones: the only node that looks so and from where the action led there.
+
+    This is how the beginning of a walk is known once the agent has found out where it is.
+    """
+    steps, origin = steps.copy(), _Origins(next_node, sees)
+    for step in range(steps.shape[1] - 2, -1, -1):
+        walk = np.flatnonzero((steps[:, step] == UNKNOWN) & (steps[:, step + 1] >= 0))
+        led = actions[walk, step], steps[walk, step + 1], observations[walk, step]
+        steps[walk, step] = origin.find(*led)
+    return steps
+
+
+class _Origins:
+    """The edges of a map in the order of action, target and what is seen at the source."""
+
+    def __init__(self, next_node: Integers, sees: Integers):
+        source, action = np.nonzero(next_node >= 0)
+        self._observations = np.int64(sees.max(initial=0)) + 1
+        self._nodes = np.int64(len(next_node))
+        key = self._key(action, next_node[source, action], sees[source])
+        order = np.argsort(key, kind="stable")
+        key, source = key[order], source[order]
+        alone = np.ones(len(key), dtype=bool)
+        alone[1:] &= key[1:] != key[:-1]
+        alone[:-1] &= key[1:] != key[:-1]
+        self._keys, self._source = key[alone], source[alone]
+
+    def find(self, action: Integers, target: Integers, observation: Integers) -> Integers:
+        """The source of the only such edge, UNKNOWN if there are none or several."""
+        wanted = self._key(action, target, observation)
+        if not len(self._keys):
+            return np.full(len(wanted), UNKNOWN)
+        place = np.minimum(np.searchsorted(self._keys, wanted), len(self._keys) - 1)
+        there = (self._keys[place] == wanted) & (observation < self._observations)
+        return np.where(there, self._source[place], UNKNOWN)
+
+    def _key(self, action: Integers, target: Integers, observation: Integers) -> Integers:
+        return (action * self._nodes + target) * self._observations + observation

@@ -1,0 +1,88 @@
+"""Where each walk was on the nodes, judged by all of it: before and after.
+
+A code knows the past only. Once there are nodes with edges between them, a step can be placed by what came later too,
+and by edges instead of codes: the forward-backward pass of a hidden Markov model whose states are the nodes. From
+steps placed so, edges are counted again, and the few that codes left unclear become clear.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cogmap.maps.evidence import UNKNOWN
+from cogmap.records import Floats, Integers, Walks
+
+SLIP = 0.01  # probability that a step does not lead where the edge says
+NOISE = 0.02  # probability that something else is seen than the node shows
+SURE = 0.9  # posterior from which a step counts as placed
+_BELIEFS_AT_ONCE = 80_000  # walks times nodes
+_MOST_WORK = 2_000_000_000  # steps times nodes; beyond it smoothing takes minutes, and is left out
+
+
+def smooth(walks: Walks, next_node: Integers, sees: Integers) -> Integers | None:
+    """(B, N) the node of every step, UNKNOWN where it is not sure; None where the map is too large for it."""
+    nodes = len(sees)
+    if nodes == 0 or nodes * int(walks.lengths.sum()) > _MOST_WORK:
+        return None
+    likelihood = _likelihood(sees, walks.num_observations)
+    # One more column takes what leads nowhere known.
+    target = np.where(next_node < 0, nodes, next_node).T.copy()  # (A, V)
+    placed = np.full(walks.observations.shape, UNKNOWN, dtype=np.int32)
+    at_once = max(1, _BELIEFS_AT_ONCE // nodes)
+    for first in range(0, walks.num_walks, at_once):
+        rows = slice(first, first + at_once)
+        placed[rows] = _smooth_rows(
+            walks.observations[rows], walks.actions[rows], walks.lengths[rows], target, likelihood
+        )
+    return placed
+
+
+def _likelihood(sees: Integers, num_observations: int) -> Floats:
+    """(O, V): how likely each node shows each observation."""
+    shows = np.arange(num_observations)[:, None] == sees
+    return np.where(shows, 1 - NOISE, NOISE / max(num_observations - 1, 1))
+
+
+def _smooth_rows(
+    observations: Integers, actions: Integers, lengths: Integers, target: Integers, likelihood: Floats
+) -> Integers:
+    walks, steps = observations.shape
+    nodes = likelihood.shape[1]
+    forward = np.empty((steps, walks, nodes), dtype=np.float32)
+    belief = np.full((walks, nodes), 1 / nodes)
+    for step in range(steps):
+        if step:
+            belief = _ahead(belief, target[actions[:, step - 1]])
+        belief = belief * likelihood[observations[:, step]]
+        belief /= belief.sum(axis=1, keepdims=True)
+        forward[step] = belief
+    placed = np.empty((walks, steps), dtype=np.int32)
+    after = np.ones((walks, nodes))  # likelihood of all that follows
+    for step in range(steps - 1, -1, -1):
+        ended = lengths - 1 <= step
+        after[ended] = 1.0
+        posterior = forward[step] * after
+        best = posterior.argmax(axis=1)
+        sure = posterior.max(axis=1) >= SURE * posterior.sum(axis=1)
+        placed[:, step] = np.where(sure & (step < lengths), best, UNKNOWN)
+        if step:
+            after = _back(after * likelihood[observations[:, step]], target[actions[:, step - 1]])
+    return placed
+
+
+def _ahead(belief: Floats, target: Integers) -> Floats:
+    """(b, V) beliefs after an action whose targets are (b, V); what leads nowhere known may be anywhere."""
+    walks, nodes = belief.shape
+    cell = np.arange(walks)[:, None] * (nodes + 1) + target
+    moved = np.bincount(cell.ravel(), weights=belief.ravel(), minlength=walks * (nodes + 1))
+    moved = moved.reshape(walks, nodes + 1)
+    adrift = SLIP + (1 - SLIP) * moved[:, -1:]
+    return (1 - SLIP) * moved[:, :-1] + adrift / nodes
+
+
+def _back(after: Floats, target: Integers) -> Floats:
+    """(b, V) likelihood of what follows, one action earlier; scaled so that it neither vanishes nor explodes."""
+    anywhere = after.mean(axis=1, keepdims=True)
+    known = np.concatenate([after, anywhere], axis=1)
+    earlier = (1 - SLIP) * np.take_along_axis(known, target, axis=1) + SLIP * anywhere
+    return earlier / earlier.max(axis=1, keepdims=True)
