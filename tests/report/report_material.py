@@ -1,5 +1,7 @@
 """Made-up material for reports: a room, a perfect map of it, and one that merges what looks alike."""
 
+from functools import cache
+
 import networkx
 import numpy as np
 
@@ -83,9 +85,11 @@ def material(found, name="TDB(S=3, M=1)", steps_ahead=3, walks=WALKS, truth=TRUT
     )
 
 
+@cache
 def perfect():
     return material(true_map(ROOM))
 
 
+@cache
 def merging():
     return material(merged_map(ROOM)[0], "TDB(S=1, M=1)", 1)

@@ -139,3 +139,11 @@ def test_ink_turns_light_on_a_dark_screen_and_settings_stay_as_they_were():
     assert "stroke: currentColor" in svg
     assert "prefers-color-scheme: dark" in svg
     assert "<!DOCTYPE" not in svg
+
+
+def test_labels_are_shown_as_they_are_unless_they_are_too_long():
+    labels = ("$x$ and $y$", "_hidden", "a very long label indeed", "色")
+    figure = map_figure(replace(MAP, observation_labels=labels), POINTS)
+    shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
+    assert shown == [r"\$x\$ and \$y\$", " _hidden", "a very long lab…", "色"]
+    assert ">$x$ and $y$<" in svg_text(figure)

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cogmap.evaluation.diagnostics import located_nodes
+from cogmap.planning.whereabouts import nodes_by_code
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, Truth, Walks
 from cogmap.report.tables import Scored
 
@@ -43,4 +43,4 @@ def read_with(
     cognitive_map: CognitiveMap, walks: Walks, codes: Codes, predicted: Integers, truth: Truth | None
 ) -> Reading:
     """A model's reading of test walks, its nodes found by its codes."""
-    return Reading(walks, codes, predicted, located_nodes(codes, cognitive_map), truth)
+    return Reading(walks, codes, predicted, nodes_by_code(cognitive_map, codes), truth)

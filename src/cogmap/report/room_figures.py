@@ -22,6 +22,7 @@ from cogmap.records import CognitiveMap, Floats, Integers, TableWorld, label_of
 from cogmap.report.colours import WALK_COLOUR, observation_colours
 
 LEGEND_LIMIT = 16  # more colours than this tell a reader nothing
+LABEL_LIMIT = 16  # characters of a label in a legend
 _UNIT_CELL = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])  # (4, 2) x, y
 
 
@@ -112,7 +113,9 @@ def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
         return
     colours = observation_colours(world.num_observations)
     handles = [
-        Patch(facecolor=colour, edgecolor="grey", label=str(label_of(world.observation_labels, index)))
+        Patch(
+            facecolor=colour, edgecolor="grey", label=_legend_text(label_of(world.observation_labels, index))
+        )
         for index, colour in enumerate(colours)
     ]
     axes.legend(
@@ -124,3 +127,10 @@ def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
         handlelength=1,
         handleheight=1,
     )
+
+
+def _legend_text(label: str | int) -> str:
+    """A user's word as matplotlib shows it unchanged: no formula, not hidden, and cut where it would not fit."""
+    text = " ".join(str(label).split())
+    text = text if len(text) <= LABEL_LIMIT else f"{text[: LABEL_LIMIT - 1]}…"
+    return (" " if text.startswith("_") else "") + text.replace("$", r"\$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import warnings
 from collections.abc import Callable
 from functools import wraps
 from pathlib import Path
@@ -54,7 +55,8 @@ def svg_text(figure: Figure) -> str:
     """A figure as SVG on no background, whose ink turns light where the reader's screen is dark."""
     stream = io.BytesIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
-    with matplotlib.rc_context(_STYLE):
+    with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # text stays text: the reader's fonts count
         figure.savefig(stream, format="svg", dpi=150, transparent=True, metadata=nothing)
     text = stream.getvalue().decode().replace(INK, "currentColor")
     body = text[text.index("<svg ") :]  # without the XML declaration and the address of a DTD

@@ -1,0 +1,168 @@
+"""The whole story on a small aliased room, with pictures, in minutes."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogmap.commands import walk
+from cogmap.commands.walk_worlds import Room
+from cogmap.errors import BadOutput
+from cogmap.files import write_json
+from cogmap.version import __version__
+
+if TYPE_CHECKING:
+    from cogmap.report.material import Material
+    from cogmap.run import Run
+
+HEIGHT, WIDTH, OBSERVATIONS = 6, 8, 4
+TRAINING_WALKS, TEST_WALKS, STEPS = 512, 256, 400
+MARKER = "demo.json"
+RUN, RIVAL = Path("runs/room"), Path("runs/room_one_step")
+_OURS = (
+    MARKER,
+    "room.npz",
+    "room.truth.npz",
+    "test.npz",
+    "test.truth.npz",
+    RUN,
+    RIVAL,
+    "figures",
+    "report.html",
+)
+
+
+@dataclass(frozen=True)
+class Args:
+    """The whole story on a small aliased room, with pictures, in minutes."""
+
+    out: Path = Path("demo")
+    """folder for the walks, the runs and report.html; one that an earlier demo made is made anew"""
+    seed: int = 0
+    """of the room, the walks and the training"""
+    minutes: float = 2.5
+    """at the most, for the training of the transformer"""
+
+
+def run(args: Args) -> None:
+    started = time.perf_counter()
+    _make_room_for(args.out)
+    _tell(
+        1,
+        f"A room of {HEIGHT} x {WIDTH} cells in {OBSERVATIONS} colours, one patch of it twice. Random walks:",
+    )
+    _sample(args)
+    own, rival = _learn_both(args)
+    _tell(4, "How well they foretell and plan on walks they have not seen:")
+    _tell_scores(own, rival)
+    page = _report(args, own, rival)
+    _tell(5, f"Everything, with pictures and a map to click on: {page}")
+    print(f"    {time.perf_counter() - started:.0f} s in all. Go on with:")
+    for line in _next_commands(args.out):
+        print(f"    {line}")
+
+
+def _make_room_for(out: Path) -> None:
+    """Take away what an earlier demo wrote, and nothing else."""
+    if out.exists() and (not out.is_dir() or any(out.iterdir())) and not (out / MARKER).is_file():
+        raise BadOutput(
+            f"the demo folder must be new, empty or made by an earlier demo, {out} is not: give another --out"
+        )
+    for path in (out / name for name in _OURS):
+        if path.is_dir():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    write_json(out / MARKER, {"made_by": "cogmap demo", "cogmap": __version__})
+
+
+def _rooms(args: Args) -> tuple[Room, Room]:
+    """The training walks and the test walks, as `cogmap walk` would draw them."""
+    common = {
+        "height": HEIGHT,
+        "width": WIDTH,
+        "observations": OBSERVATIONS,
+        "steps": STEPS,
+        "seed": args.seed,
+    }
+    training = Room(**common, walks=TRAINING_WALKS, out=args.out / "room.npz")
+    test = Room(**common, walks=TEST_WALKS, out=args.out / "test.npz", walk_seed=args.seed + 1)
+    return training, test
+
+
+def _sample(args: Args) -> None:
+    for room in _rooms(args):
+        walk.run(room)
+
+
+def _learn_both(args: Args) -> tuple[Material, Material]:
+    from cogmap.commands.run_report import material_of
+    from cogmap.learning import learn
+    from cogmap.records import Truth
+    from cogmap.walks.store import load_walks
+    from cogmap.walks.truth_store import load_truth
+
+    training, test = _rooms(args)
+    walks, test_walks = load_walks(training.out), load_walks(test.out)
+    truth = Truth(
+        load_truth(test.out, test_walks).positions, test.world()
+    )  # the room itself knows its patches
+    materials = []
+    told = (
+        "TDB(S=3, M=1), a transformer that must foretell three steps through one discrete bottleneck:",
+        "TDB(S=1, M=1), with a GRU, that must foretell one step only:",
+    )
+    for number, (folder, sentence) in enumerate(zip((RUN, RIVAL), told, strict=True), start=2):
+        _tell(number, sentence)
+        first = folder == RUN
+        opened = learn(
+            walks,
+            args.out / folder,
+            encoder="transformer" if first else "gru",
+            prediction_steps=3 if first else 1,
+            minutes=args.minutes if first else args.minutes / 4,
+            seed=args.seed,
+        )
+        _tell_map(opened)
+        materials.append(material_of(opened, test_walks, truth))
+    return materials[0], materials[1]
+
+
+def _tell_map(opened: Run) -> None:
+    found = opened.map
+    print(f"    its map: {found.num_nodes} places, which explain {found.explained:.2%} of the steps")
+
+
+def _tell_scores(own: Material, rival: Material) -> None:
+    from cogmap.report.map_figures import merged_nodes
+    from cogmap.report.paper_rows import ALIASED_ROOM
+    from cogmap.report.tables import score_table
+    from cogmap.report.words import rival_sentence
+
+    print(score_table([own.scored[0], rival.scored[0]], ALIASED_ROOM).text())
+    if rival.reading is not None and rival.truth is not None:
+        merged = merged_nodes(rival.reading.nodes, rival.truth, rival.cognitive_map.num_nodes)
+        print(rival_sentence(rival, int(merged.sum())))
+
+
+def _report(args: Args, own: Material, rival: Material) -> Path:
+    from cogmap.report.page import write_report
+
+    for material, folder in ((own, RUN), (rival, RIVAL)):
+        material.scored[0].scores.save(args.out / folder / "scores.json")
+    return write_report(args.out, own, rival, [f"cogmap demo --out {args.out} --seed {args.seed}"])
+
+
+def _next_commands(out: Path) -> tuple[str, ...]:
+    return (
+        f"cogmap plan {out / RUN} --walks {out / 'test.npz'} --from 3:50 --to 3:350 --avoid 1",
+        f"cogmap evaluate {out / RUN} --walks {out / 'test.npz'} --map paper",
+        "cogmap walk room --height 15 --width 20 --out room.npz && cogmap learn room.npz --out runs/room --encoder gru",
+    )
+
+
+def _tell(number: int, sentence: str) -> None:
+    print(f"\n[{number}/5] {sentence}", flush=True)

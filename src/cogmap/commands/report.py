@@ -1,0 +1,56 @@
+"""Write a run's report.html, one page that opens offline, and its figures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from cogmap.commands.output import print_json
+from cogmap.commands.run_walks import walks_for
+from cogmap.walks.truth_store import load_truth, truth_path
+
+
+@dataclass(frozen=True)
+class Args:
+    """Write a run's report.html, one page that opens offline, and its figures."""
+
+    run: tyro.conf.Positional[Path]
+    """run folder, as `cogmap learn` made it; report.html and figures/ go into it"""
+    walks: Path | None = None
+    """test walks to read, draw and score; with <name>.truth.npz beside them, against the truth"""
+    beside: Path | None = None
+    """another run to show beside it on the same walks, as one that plans worse"""
+    json: bool = False
+    """print what was written as JSON"""
+
+
+def run(args: Args) -> None:
+    from cogmap.commands.run_report import learn_command, material_of, report_command
+    from cogmap.report.page import FIGURES_FOLDER, write_report
+    from cogmap.run import load_run
+
+    opened = load_run(args.run)
+    other = None if args.beside is None else load_run(args.beside)
+    walks = None if args.walks is None else walks_for(opened, args.walks)
+    truth = None
+    if args.walks is not None and truth_path(args.walks).exists():
+        truth = load_truth(args.walks, walks)
+    page = write_report(
+        args.run,
+        material_of(opened, walks, truth),
+        None if other is None else material_of(other, walks, truth),
+        [
+            *(learn_command(each) for each in (opened, other) if each is not None),
+            report_command(args.run, args.walks, args.beside),
+        ],
+    )
+    figures = args.run / FIGURES_FOLDER
+    if args.json:
+        print_json({"report": str(page), "figures": str(figures)})
+        return
+    print(f"wrote {page}: open it in a browser, no network needed")
+    print(f"wrote {figures}: every picture of it as SVG")
+    if truth is None:
+        print("add --walks TEST.npz, with its truth beside it, for scores, the true world and a plan in it")

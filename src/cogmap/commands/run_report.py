@@ -1,0 +1,87 @@
+"""From an opened run and test walks to the material of a report, and the lines that make both again."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogmap.errors import BadRun
+from cogmap.evaluation.scorecard import score, score_without_truth
+from cogmap.evaluation.scores import Scores
+from cogmap.files import read_json
+from cogmap.maps.layout import layout_map
+from cogmap.records import CognitiveMap, Truth, Walks
+from cogmap.report.example import fitting_context
+from cogmap.report.material import Material, Reading, read_with
+from cogmap.report.tables import Scored
+from cogmap.run import CONFIG_FILE, PAPER_MAP_FILE
+from cogmap.training.config import preset_configs
+from cogmap.training.loop import read_metrics
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
+
+STORED_SCORES = (("scores.json", "here"), ("scores.paper.json", "here, the paper's map"))
+
+
+def material_of(opened: Run, walks: Walks | None = None, truth: Truth | None = None) -> Material:
+    """All that a run holds for a report; with walks, also how it reads and scores on them."""
+    found = opened.map
+    reading = None
+    if walks is not None:
+        codes, predicted = opened.encode(walks)
+        reading = read_with(found, walks, codes, predicted, truth)
+    return Material(
+        name=opened.name,
+        config=read_json(opened.folder / CONFIG_FILE, BadRun),
+        cognitive_map=found,
+        layout=layout_map(found),
+        rows=read_metrics(opened.folder),
+        scored=stored_scores(opened) if reading is None else _scored(opened, reading),
+        reading=reading,
+    )
+
+
+def stored_scores(opened: Run) -> tuple[Scored, ...]:
+    """What `cogmap evaluate` wrote into the run folder."""
+    paths = [(opened.folder / name, remark) for name, remark in STORED_SCORES]
+    return tuple(Scored(opened.name, remark, Scores.load(path)) for path, remark in paths if path.exists())
+
+
+def _scored(opened: Run, reading: Reading) -> tuple[Scored, ...]:
+    """The scores of the run's map and, with truth, of the paper's map too."""
+    own = Scored(opened.name, "here", _score(opened.map, reading))
+    if reading.truth is None or not (opened.folder / PAPER_MAP_FILE).exists():
+        return (own,)
+    return (own, Scored(opened.name, "here, the paper's map", _score(opened.paper_map, reading)))
+
+
+def _score(found: CognitiveMap, reading: Reading) -> Scores:
+    walks, truth = reading.walks, reading.truth
+    if truth is None or walks.lengths.min() < 3:  # too short for a problem to be posed
+        return score_without_truth(found, reading.predicted, walks)
+    return score(found, reading.codes, reading.predicted, walks, truth, context_length=fitting_context(walks))
+
+
+def learn_command(opened: Run, walks: str = "WALKS") -> str:
+    """The line that learns this run again from its walks: options that are not the defaults."""
+    model, training = opened.config, opened.training
+    usual_model, usual = preset_configs(model.form, model)
+    told: list[str | int | float] = ["cogmap", "learn", walks, "--out", str(opened.folder)]
+    told += ["--encoder", model.encoder, "--prediction-steps", model.prediction_steps]
+    told += ["--bottlenecks", model.bottlenecks, "--seed", training.seed]
+    told += ["--preset", "paper"] if model.form == "paper" else []
+    told += ["--next-encoding"] if model.next_encoding else []
+    told += ["--clone-structured"] if model.clone_structured else []
+    told += ["--codes", model.num_codes] if model.num_codes != usual_model.num_codes else []
+    told += ["--steps", training.steps] if training.steps != usual.steps else []
+    told += ["--minutes", training.minutes] if training.minutes is not None else []
+    return shlex.join(map(str, told))
+
+
+def report_command(run: Path, walks: Path | None, beside: Path | None) -> str:
+    told = ["cogmap", "report", str(run)]
+    told += ["--walks", str(walks)] if walks is not None else []
+    told += ["--beside", str(beside)] if beside is not None else []
+    return shlex.join(told)
