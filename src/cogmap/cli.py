@@ -20,11 +20,17 @@ from cogmap.errors import CogmapError
 from cogmap.version import __version__
 
 COMMANDS = {  # name: (module, what it does)
+    "demo": ("cogmap.commands.demo", "the whole story on a small room, with pictures, in minutes"),
     "walk": ("cogmap.commands.walk", "sample walks in a world and write them to a file"),
+    "ginc": (
+        "cogmap.commands.ginc",
+        "make the GINC text set again, byte for byte, with its truth and ceiling",
+    ),
     "check": ("cogmap.commands.check", "say what a walks file holds, and what is odd about it"),
     "learn": ("cogmap.commands.learn", "train on walks, encode them, build the map: a run folder"),
     "plan": ("cogmap.commands.plan", "find shortest paths between moments of walks, on a run's map"),
     "evaluate": ("cogmap.commands.evaluate", "score a run on test walks against their truth"),
+    "report": ("cogmap.commands.report", "write report.html, a page that opens offline, and its figures"),
     "reproduce": ("cogmap.commands.reproduce", "run one of the paper's tables here, and write its rows"),
     "doctor": (
         "cogmap.commands.doctor",
