@@ -61,6 +61,19 @@ def read_json(path: str | Path, error: type[CogmapError]) -> Any:
         raise error(f"{path} must be JSON: {problem}") from problem
 
 
+def read_text(path: str | Path, error: type[CogmapError]) -> str:
+    """The text in a file, or `error` with one line: text that is empty or not UTF-8 is refused."""
+    try:
+        text = Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as problem:
+        raise error(f"cannot read {path}: {problem.strerror or problem}") from problem
+    except UnicodeDecodeError as problem:
+        raise error(f"{path} must be UTF-8 text: {problem.reason} at byte {problem.start}") from problem
+    if not text.strip():
+        raise error(f"{path} must hold text, got an empty file")
+    return text
+
+
 def write_arrays(path: str | Path, arrays: Mapping[str, NDArray[Any]]) -> None:
     """A compressed npz; strings go in as fixed-width unicode, so nothing needs a pickle."""
     with write_whole(path) as stream:

@@ -36,6 +36,9 @@ class CeilingRow:
     as_prompts: float
     as_documents: float
 
+    def accuracies(self) -> tuple[float, float]:
+        return self.as_prompts, self.as_documents
+
     def standard_error(self, accuracy: float) -> float:
         return float(np.sqrt(accuracy * (1 - accuracy) / self.prompts))
 

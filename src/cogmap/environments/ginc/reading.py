@@ -12,12 +12,21 @@ from cogmap.environments.ginc.documents import Documents
 from cogmap.environments.ginc.prompts import Prompts
 from cogmap.environments.ginc.world import GincWorld
 from cogmap.errors import BadWalks
-from cogmap.files import read_arrays
+from cogmap.files import read_arrays, read_text
 from cogmap.records import Labels
 
 TRUTH = ("train_concept", "train_hidden", "validation_concept", "validation_hidden")
 PARAMETERS = ("start", "slot_transitions", "value_transitions", "emission", "vocabulary")
-FIELDS = ("text", "label", "x", "slot_pattern", "test_value", "hmm_type", "n_examples", "hmm_id")
+FIELDS = {
+    "text": str,
+    "label": str,
+    "x": list,
+    "slot_pattern": list,
+    "test_value": int,
+    "hmm_type": str,
+    "n_examples": int,
+    "hmm_id": int,
+}
 
 
 def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
@@ -45,22 +54,11 @@ def read_prompts(path: str | Path, vocabulary: Labels) -> list[Prompts]:
     """The prompts of an `..._prompts_randomsample_K.json`, a record for each number of examples, in order."""
     index = {word: place for place, word in enumerate(vocabulary)}
     groups: dict[tuple[int, int, bool], list[dict[str, Any]]] = {}
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in enumerate(read_text(path, BadWalks).splitlines(), start=1):
         row = _row(line, index, f"line {number} of {path}")
         kind = (len(row["x"]) + 1, row["n_examples"], row["hmm_type"] == "ID_sample")
         groups.setdefault(kind, []).append(row)
-    if not groups:
-        raise BadWalks(f"{path} must hold at least one prompt, got an empty file")
     return [_record(kind, rows, path) for kind, rows in groups.items()]
-
-
-def _lines(path: str | Path) -> list[str]:
-    try:
-        return Path(path).read_text(encoding="utf-8").splitlines()
-    except OSError as error:
-        raise BadWalks(f"cannot read {path}: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise BadWalks(f"{path} must be UTF-8 text: {error.reason} at byte {error.start}") from error
 
 
 def _row(line: str, index: dict[str, int], where: str) -> dict[str, Any]:
@@ -69,12 +67,19 @@ def _row(line: str, index: dict[str, int], where: str) -> dict[str, Any]:
         row = json.loads(line)
     except ValueError as error:
         raise BadWalks(f"{where} must be JSON: {error}") from error
-    missing = [name for name in FIELDS if not isinstance(row, dict) or name not in row]
-    if missing:
-        raise BadWalks(f"{where} must hold `{missing[0]}`")
+    for name, kind in FIELDS.items():
+        if not isinstance(row, dict) or not isinstance(row.get(name), kind):
+            raise BadWalks(f"{where} must hold `{name}` as a{'n' * (kind is int)} {kind.__name__}")
+    slots = row["slot_pattern"]
+    if len(slots) != len(row["x"]) + 2 or not all(isinstance(slot, int) for slot in slots):
+        raise BadWalks(f"{where} must hold {len(row['x']) + 2} integers as `slot_pattern`, got {slots}")
     try:
         tokens = [index[word] for word in row["text"].split()]
-        return row | {"tokens": tokens, "label": index[row["label"]], "x": [index[word] for word in row["x"]]}
+        return row | {
+            "tokens": tokens,
+            "label": index[row["label"]],
+            "x": [index[str(word)] for word in row["x"]],
+        }
     except KeyError as error:
         raise BadWalks(f"every token of a prompt must be in the vocabulary, {where} has {error}") from error
 

@@ -1,0 +1,92 @@
+"""Text as walks: words, or characters, with one action, `next`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from cogmap.errors import BadConfig, BadWalks
+from cogmap.files import read_text
+from cogmap.records import Integers, Labels, Walks
+from cogmap.walks.vocabulary import check_labels, index_words
+
+Unit = Literal["words", "characters"]
+ACTION = "next"
+_WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")  # a mark of punctuation is a word of its own
+
+
+def load_text(
+    path: str | Path, unit: Unit = "words", length: int | None = None, like: Walks | None = None
+) -> Walks:
+    """A text file as one walk, or as walks of `length` units; in the vocabulary of `like` where that is given."""
+    text = read_text(path, BadWalks)
+    try:
+        return text_walks(text, unit, length, None if like is None else like.observation_labels)
+    except BadWalks as error:
+        raise BadWalks(f"{path}: {error}") from error
+
+
+def text_walks(
+    text: str, unit: Unit = "words", length: int | None = None, labels: Labels | None = None
+) -> Walks:
+    """Text as one walk, or as walks of `length` units, the last one shorter; a single unit left over is dropped.
+
+    Without `labels` the vocabulary is what occurs, sorted. Upper and lower case differ; a run of white space
+    is one blank among characters and nothing among words.
+    """
+    units = _split(text, unit)
+    if len(units) < 2:
+        raise BadWalks(f"a text must hold at least 2 {unit}, got {len(units)}")
+    tokens, known = index_words(units, "text", labels)
+    check_labels("text", known)
+    rows = _rows(tokens.astype(np.int32), length or len(units))
+    lengths = np.full(len(rows), rows.shape[1])
+    lengths[-1] = len(units) - rows.shape[1] * (len(rows) - 1)
+    kept = lengths >= 2
+    return token_walks(rows[kept], known, lengths[kept])
+
+
+def document_walks(path: str | Path, length: int, labels: Labels | None = None) -> Walks:
+    """A GINC text file, where each document of `length` words is followed by a delimiter, a walk a document."""
+    words = read_text(path, BadWalks).split()
+    if len(words) % (length + 1):
+        rule = f"{path} must hold documents of {length} words and a delimiter each"
+        raise BadWalks(f"{rule}, got {len(words)} words, no multiple of {length + 1}")
+    tokens, known = index_words(words, "text", labels)
+    return token_walks(tokens.reshape(-1, length + 1)[:, :-1].astype(np.int32), known)
+
+
+def token_walks(tokens: Integers, labels: Labels, lengths: Integers | None = None) -> Walks:
+    """Tokens (B, N), places among `labels`, as walks that do nothing but go on; whole rows without `lengths`."""
+    walks, steps = tokens.shape
+    return Walks(
+        observations=tokens,
+        actions=np.zeros((walks, max(steps - 1, 0)), dtype=np.int32),
+        lengths=np.full(walks, steps) if lengths is None else lengths,
+        num_observations=len(labels),
+        num_actions=1,
+        observation_labels=labels,
+        action_labels=(ACTION,),
+    )
+
+
+def _split(text: str, unit: Unit) -> list[str]:
+    match unit:
+        case "words":
+            return _WORD.findall(text)
+        case "characters":
+            return list(" ".join(text.split()))
+    raise BadConfig(f"`unit` must be 'words' or 'characters', got {unit!r}")
+
+
+def _rows(tokens: Integers, length: int) -> Integers:
+    """(B, length): the tokens cut into rows, the last filled up with 0."""
+    if length < 2:
+        raise BadConfig(f"`length` (={length}) must be at least 2")
+    length = min(length, tokens.size)
+    rows = np.zeros((-(-tokens.size // length), length), dtype=np.int32)
+    rows.reshape(-1)[: tokens.size] = tokens
+    return rows
