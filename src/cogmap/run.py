@@ -17,8 +17,10 @@ from cogmap.maps.store import load_map
 from cogmap.models.config import ModelConfig
 from cogmap.models.reading import CodeStream, read_walks
 from cogmap.models.tdb import TDB, Model, make_model
+from cogmap.planning.belief import track
 from cogmap.planning.locate import locate
 from cogmap.planning.solve import solve
+from cogmap.planning.whereabouts import BELIEVED
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Plan, Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors
 from cogmap.training.config import TrainingConfig
@@ -68,7 +70,9 @@ class Run:
             raise BadRun(f"only a TDB has a map, {self.folder} holds a {self.name}")
         path = self.folder / name
         if not path.is_file():
-            raise BadRun(f"a run must hold {name}, {self.folder} does not yet: go on with `cogmap learn --resume`")
+            raise BadRun(
+                f"a run must hold {name}, {self.folder} does not yet: go on with `cogmap learn --resume`"
+            )
         return load_map(path)
 
     @property
@@ -95,7 +99,9 @@ class Run:
                 f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
             )
         codes, _ = read_walks(self.model, seen[None], done[None])
-        node = int(locate(self.map, codes[0, -1:])[0])
+        by_code = locate(self.map, codes[0])
+        nodes, certainty = track(self.map, seen[None], done[None], suggestions=by_code[None])
+        node = int(nodes[0, -1]) if certainty[0, -1] >= BELIEVED else -1
         if node < 0:
             raise NotOnMap(
                 f"the history of {len(seen)} observation(s) must lead to a place of the map, it does not yet"

@@ -7,8 +7,9 @@ import pytest
 
 from cogmap.environments.table import torus
 from cogmap.errors import BadRun
-from cogmap.evaluation.diagnostics import code_use, located_nodes, teleportation_by_step, training_above
+from cogmap.evaluation.diagnostics import code_use, teleportation_by_step, training_above
 from cogmap.evaluation.true_map import true_map
+from cogmap.planning.whereabouts import nodes_by_code
 from cogmap.records import Codes
 
 RING = dataclasses.replace(
@@ -39,7 +40,7 @@ def test_code_use_counts_real_steps():
 
 def test_nodes_of_codes_with_padding():
     codes = Codes(np.array([[[9], [0], [1]], [[2], [9], [0]]]), np.array([3, 2]), 10)
-    assert located_nodes(codes, RING).tolist() == [[-1, 0, 1], [2, -1, -1]]
+    assert nodes_by_code(RING, codes).tolist() == [[-1, 0, 1], [2, -1, -1]]
 
 
 def test_teleportation_goes_by_direction_and_leaves_out_the_unlocated():

@@ -110,7 +110,7 @@ def _nodes_at(
     opened: Run, cognitive_map: Any, walks: Walks, questions: Sequence[Question]
 ) -> dict[Moment, int]:
     """The node at each moment that is asked about; only those walks are read."""
-    from cogmap.planning.locate import locate
+    from cogmap.planning.whereabouts import whereabouts
 
     moments = sorted(
         {moment for question in questions for moment in (question.start, question.goal) if moment}
@@ -126,7 +126,7 @@ def _nodes_at(
     )
     codes, _ = opened.encode(some)
     rows = np.searchsorted(chosen, [walk for walk, _ in moments])
-    nodes = locate(cognitive_map, codes.codes[rows, [step for _, step in moments]])
+    nodes = whereabouts(cognitive_map, codes, some)[rows, [step for _, step in moments]]
     return dict(zip(moments, nodes.tolist(), strict=True))
 
 

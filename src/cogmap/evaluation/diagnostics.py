@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from cogmap.errors import BadRun
-from cogmap.planning.locate import locate
 from cogmap.records import Booleans, Codes, CognitiveMap, Floats, Integers
 
 
@@ -47,13 +46,6 @@ def code_use(codes: Codes, cognitive_map: CognitiveMap, retained: Booleans | Non
         mean_step=np.bincount(which.reshape(-1), weights=step) / count,
         retained=np.array([known.get(code, False) for code in map(tuple, tuples.tolist())], dtype=bool),
     )
-
-
-def located_nodes(codes: Codes, cognitive_map: CognitiveMap) -> Integers:
-    """(B, N) the node of every step by its codes, -1 where there is none and on padding."""
-    walks, steps, bottlenecks = codes.codes.shape
-    nodes = locate(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
-    return np.where(np.arange(steps) < codes.lengths[:, None], nodes, -1).astype(np.int32)
 
 
 def teleportation_by_step(nodes: Integers, cognitive_map: CognitiveMap) -> Floats:

@@ -6,7 +6,6 @@ import numpy as np
 
 from cogmap.errors import BadWalks
 from cogmap.evaluation.ceiling import ceiling
-from cogmap.evaluation.diagnostics import located_nodes
 from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distance, world_graph
 from cogmap.evaluation.places import is_exact, node_places
 from cogmap.evaluation.planning import (
@@ -22,6 +21,7 @@ from cogmap.evaluation.prediction import next_observation_accuracy
 from cogmap.evaluation.scores import Scores
 from cogmap.planning.rollouts import AnyState, Predictor, roll_out
 from cogmap.planning.solve import solve_many
+from cogmap.planning.whereabouts import whereabouts
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 
 
@@ -41,11 +41,11 @@ def score(
 
     codes, predicted: the model's codes (B, N, M) and predictions (B, N - 1) on these walks.
     seed: of the observation to avoid in each constrained problem.
-    nodes: (B, N) the node of every step, if not by the codes.
+    nodes: (B, N) the node of every step, if not by `whereabouts`.
     networkx_timeout: seconds for networkx to try NormGED too; it is not asked by default.
     """
     _check_match(walks, truth, codes)
-    nodes = located_nodes(codes, cognitive_map) if nodes is None else nodes
+    nodes = whereabouts(cognitive_map, codes, walks) if nodes is None else nodes
     places = node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
     learned, true = map_graph(cognitive_map, places.position), world_graph(truth.world)
     distance = edit_distance(learned, true)
