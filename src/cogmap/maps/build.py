@@ -24,8 +24,20 @@ def build_map(
     view = survey(walks, steps)
     source, action = np.nonzero(view.next_node >= 0)
     target = view.next_node[source, action]
-    flows = {(s, a, t): c for s, a, t, c in zip(view.flows.source.tolist(), view.flows.action.tolist(), view.flows.target.tolist(), view.flows.count.tolist(), strict=True)}
-    support = [flows.get((s, a, t), 0) for s, a, t in zip(source.tolist(), action.tolist(), target.tolist(), strict=True)]
+    flows = {
+        (s, a, t): c
+        for s, a, t, c in zip(
+            view.flows.source.tolist(),
+            view.flows.action.tolist(),
+            view.flows.target.tolist(),
+            view.flows.count.tolist(),
+            strict=True,
+        )
+    }
+    support = [
+        flows.get((s, a, t), 0)
+        for s, a, t in zip(source.tolist(), action.tolist(), target.tolist(), strict=True)
+    ]
     return CognitiveMap(
         kind=kind,
         node_observation=view.sees,

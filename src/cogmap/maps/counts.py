@@ -6,6 +6,7 @@ Everything here sorts plain integers: J x A x J is never laid out, and the work 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,11 @@ class Counts:
         """Steps that led anywhere."""
         return int(self.count.sum())
 
+    def select(self, entries: NDArray[Any]) -> Counts:
+        """The same codes and actions with these entries alone."""
+        columns = (self.source, self.action, self.target, self.count)
+        return Counts(*(column[entries] for column in columns), self.num_codes, self.num_actions)
+
 
 @dataclass(frozen=True, eq=False)
 class Sightings:
@@ -49,19 +55,28 @@ def unique_codes(codes: Codes) -> tuple[Integers, Integers]:
     """Every tuple met (J, M), in lexicographic order, and each step's row in it (B, N); padding is -1."""
     real = np.arange(codes.codes.shape[1]) < codes.lengths[:, None]  # (B, N)
     steps = codes.codes.reshape(-1, codes.bottlenecks) if real.all() else codes.codes[real]  # (steps, M)
-    rank, bound = np.zeros(len(steps), dtype=np.int64), 1
-    for bottleneck in range(codes.bottlenecks):
-        if not _fits(bound * codes.num_codes, len(steps)):
-            place, rank = _rank(rank, bound)
-            bound = len(place)
-        rank = rank.astype(np.int64) * codes.num_codes + steps[:, bottleneck]
-        bound *= codes.num_codes
-    place, rank = _rank(rank, bound)
+    place, rank = rank_rows(steps)
     if real.all():
         return steps[place], rank.reshape(real.shape)
     index = np.full(real.shape, -1, dtype=np.int32)
     index[real] = rank
     return steps[place], index
+
+
+def rank_rows(rows: Integers) -> tuple[Keys, Integers]:
+    """A place of each distinct row of (R, C), in lexicographic order, and the rank of every row among them (R,).
+
+    Entries must not be negative.
+    """
+    rank, bound = np.zeros(len(rows), dtype=np.int64), 1
+    for column in rows.T:
+        size = int(column.max(initial=0)) + 1
+        if not _fits(bound * size, len(rows)):
+            place, rank = _rank(rank, bound)
+            bound = len(place)
+        rank = rank.astype(np.int64) * size + column
+        bound *= size
+    return _rank(rank, bound)
 
 
 def count_transitions(index: Integers, actions: Integers, num_codes: int, num_actions: int) -> Counts:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
 
 from cogmap.records import Booleans, Integers
 
@@ -22,9 +23,9 @@ class Leaders:
     total: NDArray[np.int64]  # (R,) sum of the row
 
     def clear(self) -> Booleans:
-        """(R,): the leader is no accident: two standard deviations ahead of the second, and two thirds of all.
+        """(R,): the leader is no accident: its lead over the second is large beside chance, and it has two thirds.
 
-        Four unanimous steps are the least that will do, and one contrary step takes seven to outvote.
+        Three unanimous steps are the least that will do, and one contrary step takes six to outvote.
         """
         ahead = self.count - self.runner_up
         return (
@@ -40,10 +41,8 @@ class Leaders:
 
 def leaders(row: Integers, column: Integers, count: Integers, shape: tuple[int, int]) -> Leaders:
     """Leaders of the table with `count[i]` added at (`row[i]`, `column[i]`)."""
-    from scipy import sparse
-
     rows = shape[0]
-    table = sparse.coo_array((count.astype(np.int64), (row, column)), shape=shape).tocsr()
+    table = coo_array((count.astype(np.int64), (row, column)), shape=shape).tocsr()
     table.sort_indices()
     filled = np.flatnonzero(np.diff(table.indptr))
     starts = table.indptr[filled]

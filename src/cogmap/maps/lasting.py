@@ -8,23 +8,22 @@ the map leads to from where the walks end up.
 from __future__ import annotations
 
 import numpy as np
+from scipy.sparse import coo_array, csgraph
 
 from cogmap.maps.counts import Counts
 from cogmap.records import Booleans, Integers
 
 _SURPRISE = 0.1  # of the steps in a part; places are not entered by accident more often
 
+
 def lasting(flows: Counts, next_node: Integers) -> Booleans:
     """(V,): nodes that clear edges `next_node` (V, A) reach from the parts of the map that are homes."""
-    from scipy import sparse
-    from scipy.sparse import csgraph
-
     nodes = len(next_node)
     if nodes == 0 or not len(flows.count):
         return np.ones(nodes, dtype=bool)
     source, action = np.nonzero(next_node >= 0)
     edges = (np.ones(len(source)), (source, next_node[source, action]))
-    graph = sparse.coo_array(edges, shape=(nodes, nodes)).tocsr()
+    graph = coo_array(edges, shape=(nodes, nodes)).tocsr()
     _, part = csgraph.connected_components(graph, directed=True, connection="strong")
     return reach(next_node, _homes(flows, next_node, part)[part])
 

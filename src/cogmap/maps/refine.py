@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cogmap.maps.counts import Counts, Sightings
+from cogmap.maps.counts import Counts, Sightings, rank_rows
 from cogmap.maps.evidence import UNKNOWN, leaders
 from cogmap.records import Booleans, Integers
 
@@ -25,7 +25,9 @@ def refine(counts: Counts, seen: Sightings) -> Integers:
     tries = action_tries(counts)
     core = np.flatnonzero(tries.sum(axis=1) >= 4 * counts.num_actions)
     never = never_taken(tries)[core]
-    edges = _edges_from(counts, core)
+    from_core = np.zeros(counts.num_codes, dtype=bool)
+    from_core[core] = True
+    edges = counts.select(from_core[counts.source])
     block, most, since = sees, 0, 0
     while since < _PATIENCE and len(core):
         successor = successors(edges, block)[core]  # (core, A)
@@ -77,7 +79,8 @@ def group(signatures: Integers) -> Integers:
     wild = signatures == UNKNOWN  # (R, C)
     found = np.full(len(signatures), UNKNOWN, dtype=np.int32)
     members = np.empty((0, signatures.shape[1]), dtype=signatures.dtype)  # one signature a group
-    patterns, pattern_of = distinct_rows(wild)
+    first, pattern_of = rank_rows(wild)
+    patterns = wild[first]
     for pattern in np.argsort(patterns.sum(axis=1), kind="stable"):
         known = ~patterns[pattern]
         if 2 * known.sum() <= known.size:
@@ -94,7 +97,7 @@ def _join(members: Integers, rows: Integers) -> tuple[Integers, Integers]:
 
     Also the rows that found the new groups, in the order of their numbers.
     """
-    _, kind = distinct_rows(np.concatenate((members, rows)))
+    _, kind = rank_rows(np.concatenate((members, rows)) - NEVER)
     of_member, of_row = kind[: len(members)], kind[len(members) :]
     kinds = int(kind.max(initial=-1)) + 1
     fitting = np.bincount(of_member, minlength=kinds)
@@ -108,25 +111,6 @@ def _join(members: Integers, rows: Integers) -> tuple[Integers, Integers]:
     return target[of_row], founder[new]
 
 
-def distinct_rows(table: Integers) -> tuple[Integers, Integers]:
-    """The distinct rows of (R, C), in no particular order, and the number of each row among them (R,)."""
-    number = np.zeros(len(table), dtype=np.int64)
-    for column in table.T.astype(np.int64):
-        low = column.min(initial=0)
-        _, number = _dense(number * (column.max(initial=0) - low + 1) + column - low)
-    first, number = _dense(number)
-    return table[first], number
-
-
-def _dense(keys: Integers) -> tuple[Integers, Integers]:
-    order = np.argsort(keys)
-    starts = np.ones(len(keys), dtype=bool)
-    starts[1:] = keys[order[1:]] != keys[order[:-1]]
-    number = np.empty(len(keys), dtype=np.int64)
-    number[order] = np.cumsum(starts) - 1
-    return order[starts], number
-
-
 def _renumber(found: Integers) -> Integers:
     """Groups numbered by first appearance, so that equal partitions are equal arrays."""
     known = np.flatnonzero(found >= 0)
@@ -138,18 +122,3 @@ def _renumber(found: Integers) -> Integers:
     renumbered = np.full(len(found), UNKNOWN, dtype=np.int32)
     renumbered[known] = number[found[known]]
     return renumbered
-
-
-def _edges_from(counts: Counts, codes: Integers) -> Counts:
-    """The counts of those transitions alone that start in `codes`."""
-    wanted = np.zeros(counts.num_codes, dtype=bool)
-    wanted[codes] = True
-    keep = wanted[counts.source]
-    return Counts(
-        counts.source[keep],
-        counts.action[keep],
-        counts.target[keep],
-        counts.count[keep],
-        counts.num_codes,
-        counts.num_actions,
-    )

@@ -28,7 +28,9 @@ def load_map(path: str | Path) -> CognitiveMap:
     for field in fields(CognitiveMap):
         if field.name in arrays:
             value = arrays[field.name]
-            values[field.name] = tuple(map(str, value)) if field.name in _TEXTS else value if value.ndim else value.item()
+            values[field.name] = (
+                tuple(map(str, value)) if field.name in _TEXTS else value if value.ndim else value.item()
+            )
     try:
         return CognitiveMap(**values)
     except TypeError as problem:

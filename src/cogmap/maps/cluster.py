@@ -1,0 +1,139 @@
+"""The paper's three clustering steps (appendix C), each a pure function of arrays.
+
+1. Tuples that differ in few places are one: `hamming_clusters`.
+2. The thresholded graph keeps nodes with two neighbours each way, and those with the same neighbours are one:
+   `threshold_edges`, `well_connected`, `merge_same_neighbours`.
+3. What was discarded goes to the retained code whose next codes are distributed most alike: `nearest_retained`.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csc_array, csgraph, csr_array
+
+from cogmap.maps.counts import Counts, rank_rows
+from cogmap.maps.evidence import UNKNOWN
+from cogmap.records import Booleans, Integers
+
+_CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
+
+
+def hamming_clusters(code_tuples: Integers, d_hamming: float) -> Integers:
+    """(J,): cluster of each tuple (J, M); tuples that differ in at most d_hamming * M places are joined, transitively.
+
+    Two tuples that differ in at most r places agree on some M - r of them, so that sorting on each choice of
+    M - r columns puts joined tuples side by side: no pair of tuples is ever compared. A single bottleneck is
+    not clustered.
+    """
+    tuples, bottlenecks = code_tuples.shape
+    differing = int(d_hamming * bottlenecks + 1e-9)
+    if bottlenecks == 1 or differing == 0 or tuples == 0:
+        return np.arange(tuples, dtype=np.int32)
+    if differing >= bottlenecks:
+        return np.zeros(tuples, dtype=np.int32)
+    ends = []
+    for kept in combinations(range(bottlenecks), bottlenecks - differing):
+        _, bucket = rank_rows(code_tuples[:, list(kept)])
+        order = np.argsort(bucket, kind="stable")
+        same = np.flatnonzero(bucket[order[1:]] == bucket[order[:-1]])
+        ends.append(np.stack((order[same], order[same + 1])))
+    one, other = np.concatenate(ends, axis=1)
+    graph = coo_array((np.ones(len(one), dtype=bool), (one, other)), shape=(tuples, tuples))
+    return csgraph.connected_components(graph, directed=False)[1].astype(np.int32)
+
+
+def threshold_edges(counts: Counts, t_ratio: float) -> Counts:
+    """The edge (i, j*, k) for every pair with C[i, j*, k] >= t_ratio * max C, where j* is its most frequent action."""
+    order = np.lexsort((counts.action, -counts.count.astype(np.int64), counts.target, counts.source))
+    source, target = counts.source[order], counts.target[order]
+    first = np.ones(len(order), dtype=bool)
+    first[1:] = (source[1:] != source[:-1]) | (target[1:] != target[:-1])
+    best = order[first]
+    best = np.sort(best[counts.count[best] >= t_ratio * counts.count.max(initial=0)])
+    return counts.select(best)
+
+
+def well_connected(edges: Counts) -> Booleans:
+    """(J,): codes with at least two other codes that lead to them, and two that they lead to."""
+    return np.minimum(*(_others(edges, *ends) for ends in (("source", "target"), ("target", "source")))) >= 2
+
+
+def _others(edges: Counts, of: str, to: str) -> Integers:
+    """(J,): how many different codes other than itself each code has at the other end of its edges."""
+    here, there = getattr(edges, of).astype(np.int64), getattr(edges, to)
+    pairs = np.unique((here * edges.num_codes + there)[here != there])
+    return np.bincount(pairs // edges.num_codes, minlength=edges.num_codes)
+
+
+def merge_same_neighbours(edges: Counts, retained: Booleans) -> Integers:
+    """(J,): the node of each retained code, UNKNOWN for the others; equal neighbours, in and out, make one node.
+
+    Neighbours are sets of retained codes; which action leads to them, and loops, do not matter.
+    """
+    kept = edges.select(np.flatnonzero(retained[edges.source] & retained[edges.target]))
+    sets = [(set(), set()) for _ in range(edges.num_codes)]  # type: list[tuple[set[int], set[int]]]
+    for source, target in zip(kept.source.tolist(), kept.target.tolist(), strict=True):
+        if source != target:
+            sets[source][0].add(target)
+            sets[target][1].add(source)
+    number: dict[tuple[frozenset[int], frozenset[int]], int] = {}
+    node = np.full(edges.num_codes, UNKNOWN, dtype=np.int32)
+    for code in np.flatnonzero(retained).tolist():
+        key = (frozenset(sets[code][0]), frozenset(sets[code][1]))
+        node[code] = number.setdefault(key, len(number))
+    return node
+
+
+def nearest_retained(counts: Counts, retained: Booleans) -> Integers:
+    """(J,): for each discarded code the retained one nearest in l1, for each retained code itself.
+
+    The distance sums |p(l | retained, a) - p(l | discarded, a)| over actions a and codes l; an action never taken has
+    no distribution and counts as zeros. Since |p - q| = p + q - 2 min(p, q), only codes both lead to need a look.
+    Among equals the first wins. UNKNOWN where nothing is retained.
+    """
+    nearest = np.where(retained, np.arange(counts.num_codes), UNKNOWN).astype(np.int32)
+    keepers, discarded = np.flatnonzero(retained), np.flatnonzero(~retained)
+    if not len(keepers):
+        return nearest
+    table = _next_codes(counts)  # (J, A * J), rows sum to the actions tried
+    tried = np.asarray(table.sum(axis=1)).ravel()
+    discarded_table, keeper_table = table[discarded], table[keepers].tocsc()
+    shared = np.diff(keeper_table.indptr)[
+        discarded_table.indices
+    ]  # keepers that lead to what an entry leads to
+    pairs = np.concatenate(([0], np.cumsum(shared)))[discarded_table.indptr]  # of entries, in all rows above
+    work = pairs // _CHUNK + np.arange(len(pairs)) * len(keepers) // _CHUNK
+    for rows in np.split(np.arange(len(discarded)), np.flatnonzero(np.diff(work[:-1])) + 1):
+        nearest[discarded[rows]] = keepers[_nearest(discarded_table[rows], keeper_table, tried[keepers])]
+    return nearest
+
+
+def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64]) -> Integers:
+    """(C,): the keeper (column-compressed rows) nearest to each of C rows."""
+    length = np.diff(keepers.indptr)[discarded.indices]  # keepers that share each entry's column
+    entry = np.repeat(np.arange(discarded.nnz), length)
+    within = np.arange(len(entry)) - np.repeat(np.cumsum(length) - length, length)
+    place = keepers.indptr[discarded.indices[entry]] + within
+    row = np.repeat(np.arange(discarded.shape[0]), np.diff(discarded.indptr))[entry]
+    key = row * np.int64(len(tried)) + keepers.indices[place]
+    shared = np.bincount(
+        key,
+        weights=np.minimum(discarded.data[entry], keepers.data[place]),
+        minlength=discarded.shape[0] * len(tried),
+    )
+    distance = tried - 2 * shared.reshape(
+        discarded.shape[0], len(tried)
+    )  # less the row's own, the same for all
+    return np.round(distance, 12).argmin(axis=1)
+
+
+def _next_codes(counts: Counts) -> csr_array:
+    """p(l | code, a) as a sparse (J, A * J) table."""
+    row = counts.source.astype(np.int64) * counts.num_actions + counts.action
+    total = np.bincount(row, weights=counts.count)
+    column = counts.action.astype(np.int64) * counts.num_codes + counts.target
+    shape = (counts.num_codes, counts.num_actions * counts.num_codes)
+    return csr_array((counts.count / total[row], (counts.source, column)), shape=shape)
