@@ -14,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csgraph, csr_array
 
-from cogmap.maps.counts import Counts, rank_rows
+from cogmap.maps.counts import Counts, Whole, rank_rows
 from cogmap.maps.evidence import UNKNOWN
-from cogmap.records import Booleans, Integers
+from cogmap.records import Booleans
 
 _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
 
 
-def hamming_clusters(code_tuples: Integers, d_hamming: float) -> Integers:
+def hamming_clusters(code_tuples: Whole, d_hamming: float) -> Whole:
     """(J,): cluster of each tuple (J, M); tuples that differ in at most d_hamming * M places are joined, transitively.
 
     Two tuples that differ in at most r places agree on some M - r of them, so that sorting on each choice of
@@ -61,14 +61,14 @@ def well_connected(edges: Counts) -> Booleans:
     return np.minimum(*(_others(edges, *ends) for ends in (("source", "target"), ("target", "source")))) >= 2
 
 
-def _others(edges: Counts, of: str, to: str) -> Integers:
+def _others(edges: Counts, of: str, to: str) -> Whole:
     """(J,): how many different codes other than itself each code has at the other end of its edges."""
     here, there = getattr(edges, of).astype(np.int64), getattr(edges, to)
     pairs = np.unique((here * edges.num_codes + there)[here != there])
     return np.bincount(pairs // edges.num_codes, minlength=edges.num_codes)
 
 
-def merge_same_neighbours(edges: Counts, retained: Booleans) -> Integers:
+def merge_same_neighbours(edges: Counts, retained: Booleans) -> Whole:
     """(J,): the node of each retained code, UNKNOWN for the others; equal neighbours, in and out, make one node.
 
     Neighbours are sets of retained codes; which action leads to them, and loops, do not matter.
@@ -87,7 +87,7 @@ def merge_same_neighbours(edges: Counts, retained: Booleans) -> Integers:
     return node
 
 
-def nearest_retained(counts: Counts, retained: Booleans) -> Integers:
+def nearest_retained(counts: Counts, retained: Booleans) -> Whole:
     """(J,): for each discarded code the retained one nearest in l1, for each retained code itself.
 
     The distance sums |p(l | retained, a) - p(l | discarded, a)| over actions a and codes l; an action never taken has
@@ -111,7 +111,7 @@ def nearest_retained(counts: Counts, retained: Booleans) -> Integers:
     return nearest
 
 
-def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64]) -> Integers:
+def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64]) -> Whole:
     """(C,): the keeper (column-compressed rows) nearest to each of C rows."""
     length = np.diff(keepers.indptr)[discarded.indices]  # keepers that share each entry's column
     entry = np.repeat(np.arange(discarded.nnz), length)

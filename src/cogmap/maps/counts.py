@@ -5,15 +5,16 @@ Everything here sorts plain integers: J x A x J is never laid out, and the work 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.errors import BadRun
-from cogmap.records import Codes, Integers, Walks
+from cogmap.records import Codes, Walks
 
+Whole = NDArray[np.integer[Any]]  # whole numbers of any width; records keep 32 bits
 Keys = NDArray[np.int64]
 _KEY_BITS = 63
 
@@ -22,10 +23,10 @@ _KEY_BITS = 63
 class Counts:
     """`count[e]` times, `action[e]` led from code `source[e]` to code `target[e]`; sorted, no repeats."""
 
-    source: Integers  # (E,) in [0, J)
-    action: Integers  # (E,) in [0, A)
-    target: Integers  # (E,) in [0, J)
-    count: Integers  # (E,) at least 1
+    source: Whole  # (E,) in [0, J)
+    action: Whole  # (E,) in [0, A)
+    target: Whole  # (E,) in [0, J)
+    count: Whole  # (E,) at least 1
     num_codes: int  # J
     num_actions: int  # A
 
@@ -36,22 +37,27 @@ class Counts:
 
     def select(self, entries: NDArray[Any]) -> Counts:
         """The same codes and actions with these entries alone."""
-        columns = (self.source, self.action, self.target, self.count)
-        return Counts(*(column[entries] for column in columns), self.num_codes, self.num_actions)
+        return replace(
+            self,
+            source=self.source[entries],
+            action=self.action[entries],
+            target=self.target[entries],
+            count=self.count[entries],
+        )
 
 
 @dataclass(frozen=True, eq=False)
 class Sightings:
     """`count[i]` times, `observation[i]` was seen when `code[i]` was active; sorted, no repeats."""
 
-    code: Integers  # (I,) in [0, J)
-    observation: Integers  # (I,) in [0, O)
-    count: Integers  # (I,) at least 1
+    code: Whole  # (I,) in [0, J)
+    observation: Whole  # (I,) in [0, O)
+    count: Whole  # (I,) at least 1
     num_codes: int  # J
     num_observations: int  # O
 
 
-def unique_codes(codes: Codes) -> tuple[Integers, Integers]:
+def unique_codes(codes: Codes) -> tuple[Whole, Whole]:
     """Every tuple met (J, M), in lexicographic order, and each step's row in it (B, N); padding is -1."""
     real = np.arange(codes.codes.shape[1]) < codes.lengths[:, None]  # (B, N)
     steps = codes.codes.reshape(-1, codes.bottlenecks) if real.all() else codes.codes[real]  # (steps, M)
@@ -63,37 +69,35 @@ def unique_codes(codes: Codes) -> tuple[Integers, Integers]:
     return steps[place], index
 
 
-def rank_rows(rows: Integers) -> tuple[Keys, Integers]:
+def rank_rows(rows: Whole) -> tuple[Keys, Whole]:
     """A place of each distinct row of (R, C), in lexicographic order, and the rank of every row among them (R,).
 
     Entries must not be negative.
     """
-    rank, bound = np.zeros(len(rows), dtype=np.int64), 1
+    key, bound = np.zeros(len(rows), dtype=np.int64), 1
     for column in rows.T:
         size = int(column.max(initial=0)) + 1
         if not _fits(bound * size, len(rows)):
-            place, rank = _rank(rank, bound)
-            bound = len(place)
-        rank = rank.astype(np.int64) * size + column
+            place, rank = _rank(key, bound)
+            key, bound = rank.astype(np.int64), len(place)
+        key = key * size + column
         bound *= size
-    return _rank(rank, bound)
+    return _rank(key, bound)
 
 
-def count_transitions(index: Integers, actions: Integers, num_codes: int, num_actions: int) -> Counts:
+def count_transitions(index: Whole, actions: Whole, num_codes: int, num_actions: int) -> Counts:
     """Counts of (code, action, next code); steps at code -1 are left out; `index` is (B, N), `actions` (B, N - 1)."""
     source, target = index[:, :-1], index[:, 1:]  # (B, N - 1)
     key = (source * np.int64(num_actions) + actions) * num_codes + target
     known = (source >= 0) & (target >= 0)
     key = key.ravel() if known.all() else key[known]
     key, count = _run_lengths(key)
-    row, target = np.divmod(key, num_codes)
-    source, action = np.divmod(row, num_actions)
-    return Counts(_small(source), _small(action), _small(target), count, num_codes, num_actions)
+    row, last = np.divmod(key, num_codes)
+    first, action = np.divmod(row, num_actions)
+    return Counts(_small(first), _small(action), _small(last), count, num_codes, num_actions)
 
 
-def count_sightings(
-    index: Integers, observations: Integers, num_codes: int, num_observations: int
-) -> Sightings:
+def count_sightings(index: Whole, observations: Whole, num_codes: int, num_observations: int) -> Sightings:
     """Counts of (code, observation); both arrays are (B, N), steps at code -1 are left out."""
     key = index * np.int64(num_observations) + observations
     key, count = _run_lengths(key.ravel() if index.min(initial=0) >= 0 else key[index >= 0])
@@ -117,7 +121,7 @@ def _fits(bound: int, steps: int) -> bool:
     return bound.bit_length() + steps.bit_length() <= _KEY_BITS
 
 
-def _rank(keys: Keys, bound: int) -> tuple[Keys, Integers]:
+def _rank(keys: Keys, bound: int) -> tuple[Keys, Whole]:
     """A place of each distinct key, in rising order of keys, and the rank of every key among them.
 
     A key and its place share one integer, so that one plain sort, several times faster than an
@@ -138,14 +142,14 @@ def _rank(keys: Keys, bound: int) -> tuple[Keys, Integers]:
     return place[starts], rank
 
 
-def _rank_by_table(keys: Keys, bound: int) -> tuple[Keys, Integers]:
+def _rank_by_table(keys: Keys, bound: int) -> tuple[Keys, Whole]:
     place = np.full(bound, -1, dtype=np.int64)
     place[keys] = np.arange(len(keys))
     used = place >= 0
     return place[used], (np.cumsum(used, dtype=np.int32) - 1)[keys]
 
 
-def _run_lengths(keys: Keys) -> tuple[Keys, Integers]:
+def _run_lengths(keys: Keys) -> tuple[Keys, Whole]:
     """Distinct keys in rising order, and how often each occurs."""
     keys = np.sort(keys)
     starts = np.flatnonzero(_starts(keys))
@@ -159,5 +163,5 @@ def _starts(ordered: Keys) -> NDArray[np.bool_]:
     return starts
 
 
-def _small(values: NDArray[np.int64]) -> Integers:
+def _small(values: NDArray[np.int64]) -> Whole:
     return values.astype(np.int32)

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array
 
-from cogmap.records import Booleans, Integers
+from cogmap.maps.counts import Whole
+from cogmap.records import Booleans
 
 UNKNOWN = -1
 
@@ -17,7 +18,7 @@ UNKNOWN = -1
 class Leaders:
     """The most frequent column of each row of a sparse table of counts."""
 
-    column: Integers  # (R,) UNKNOWN where a row is empty; the lowest column among equals
+    column: Whole  # (R,) UNKNOWN where a row is empty; the lowest column among equals
     count: NDArray[np.int64]  # (R,) how often
     runner_up: NDArray[np.int64]  # (R,) how often the second came
     total: NDArray[np.int64]  # (R,) sum of the row
@@ -34,12 +35,12 @@ class Leaders:
             & (ahead > 0)
         )
 
-    def clear_column(self) -> Integers:
+    def clear_column(self) -> Whole:
         """(R,): the leader where it is clear, else UNKNOWN."""
         return np.where(self.clear(), self.column, UNKNOWN)
 
 
-def leaders(row: Integers, column: Integers, count: Integers, shape: tuple[int, int]) -> Leaders:
+def leaders(row: Whole, column: Whole, count: Whole, shape: tuple[int, int]) -> Leaders:
     """Leaders of the table with `count[i]` added at (`row[i]`, `column[i]`)."""
     rows = shape[0]
     table = coo_array((count.astype(np.int64), (row, column)), shape=shape).tocsr()

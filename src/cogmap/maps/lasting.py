@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csgraph
 
-from cogmap.maps.counts import Counts
-from cogmap.records import Booleans, Integers
+from cogmap.maps.counts import Counts, Whole
+from cogmap.records import Booleans
 
 _SURPRISE = 0.1  # of the steps in a part; places are not entered by accident more often
 
 
-def lasting(flows: Counts, next_node: Integers) -> Booleans:
+def lasting(flows: Counts, next_node: Whole) -> Booleans:
     """(V,): nodes that clear edges `next_node` (V, A) reach from the parts of the map that are homes."""
     nodes = len(next_node)
     if nodes == 0 or not len(flows.count):
@@ -28,7 +28,7 @@ def lasting(flows: Counts, next_node: Integers) -> Booleans:
     return reach(next_node, _homes(flows, next_node, part)[part])
 
 
-def _homes(flows: Counts, next_node: Integers, part: Integers) -> Booleans:
+def _homes(flows: Counts, next_node: Whole, part: Whole) -> Booleans:
     """(parts,): strongly connected parts where walks end up, not those they only pass through.
 
     Finding out where one is leads out of a part without a clear edge, and never back; so no more may leave
@@ -47,13 +47,14 @@ def _homes(flows: Counts, next_node: Integers, part: Integers) -> Booleans:
     return homes
 
 
-def _total(part: Integers, count: Integers, which: Booleans, parts: int) -> Integers:
+def _total(part: Whole, count: Whole, which: Booleans, parts: int) -> Whole:
     return np.bincount(part[which], weights=count[which], minlength=parts)
 
 
-def reach(next_node: Integers, starts: Booleans) -> Booleans:
+def reach(next_node: Whole, starts: Booleans) -> Booleans:
     """(V,): what edges `next_node` (V, A) lead to from any of `starts` (V,), these included."""
-    reached, frontier = starts.copy(), np.flatnonzero(starts)
+    reached = starts.copy()
+    frontier: Whole = np.flatnonzero(starts)
     while len(frontier):
         targets = next_node[frontier]
         found = np.unique(targets[targets >= 0])

@@ -17,13 +17,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cogmap.maps.counts import Counts, Sightings, count_sightings, count_transitions
+from cogmap.maps.counts import Counts, Sightings, Whole, count_sightings
 from cogmap.maps.evidence import UNKNOWN, leaders
 from cogmap.maps.lasting import lasting, reach
 from cogmap.maps.refine import refine
+from cogmap.maps.survey import Survey, survey
 from cogmap.maps.track import retrace, track
 from cogmap.maps.twins import merge_twins
-from cogmap.records import Booleans, Integers, Walks
+from cogmap.records import Booleans, Walks
 
 _ROUNDS = 12  # of tracking; three to five are usual
 _MISTAKES = 0.03  # of the median node's steps: less than that is not enough to tell two places apart
@@ -31,39 +32,34 @@ _SELDOM = 0.25  # of the median node's steps: below it a node has to prove itsel
 
 
 @dataclass(frozen=True, eq=False)
-class Survey:
-    """What the walks say of the nodes they are at."""
+class Minimised:
+    """What codes and steps were merged into."""
 
-    next_node: Integers  # (V, A) where each action clearly leads, UNKNOWN where nothing is clear
-    sees: Integers  # (V,) the observation seen most often
-    tries: Integers  # (V, A) steps on which each action was taken
-    flows: Counts  # steps between nodes
-    seen: Sightings  # observations at nodes
-
-    @property
-    def num_nodes(self) -> int:
-        return len(self.sees)
+    code_node: Whole  # (J,) UNKNOWN for codes that stand for no one place
+    steps: Whole  # (B, N) the node of each step, tracked; UNKNOWN where there is none
+    real: Booleans  # (B, N) steps that are no padding
+    dissolved: int  # seldom visited nodes that were taken for mistakes of the model
 
 
-def minimise(index: Integers, walks: Walks, counts: Counts, seen: Sightings) -> tuple[Integers, Integers]:
-    """The node of each code (J,) and of each step (B, N), UNKNOWN where there is no one place.
+def minimise(index: Whole, walks: Walks, counts: Counts, seen: Sightings) -> Minimised:
+    """Merge codes into as few nodes as explain the walks.
 
     `index` (B, N) is the code of each step, -1 as padding; `counts` and `seen` are its counts.
     """
     first = spread(refine(counts, seen), index)
     settled = settle(index, walks, first)
     steps = retraced(walks, settle(index, walks, without_seldom(settled)))
-    steps = put_back_missed(walks, settled, steps)
+    steps, dissolved = put_back_missed(walks, settled, steps)
     steps = put_back_sources(walks, first, steps)
     steps = simplify(walks, steps, dissolve=False)
     code_node = majority(index, steps, counts.num_codes)
     used = np.zeros(int(steps.max(initial=-1)) + 1, dtype=bool)
     used[code_node[code_node >= 0]] = True
     number = np.where(used, np.cumsum(used) - 1, UNKNOWN)
-    return spread(number, code_node), spread(number, steps)
+    return Minimised(spread(number, code_node), spread(number, steps), index >= 0, dissolved)
 
 
-def settle(index: Integers, walks: Walks, steps: Integers) -> Integers:
+def settle(index: Whole, walks: Walks, steps: Whole) -> Whole:
     """Simplify the nodes and track the walks on them until nothing changes; steps are (B, N) nodes."""
     num_codes, before = int(index.max(initial=-1)) + 1, None
     for _ in range(_ROUNDS):
@@ -76,7 +72,7 @@ def settle(index: Integers, walks: Walks, steps: Integers) -> Integers:
     return steps
 
 
-def simplify(walks: Walks, steps: Integers, dissolve: bool = True) -> Integers:
+def simplify(walks: Walks, steps: Whole, dissolve: bool = True) -> Whole:
     """Dissolve what does not last and merge what is one, until the number of nodes stands."""
     while True:
         view = survey(walks, steps)
@@ -95,7 +91,7 @@ def simplify(walks: Walks, steps: Integers, dissolve: bool = True) -> Integers:
         steps = spread(block, steps)
 
 
-def _blocks(view: Survey) -> Integers:
+def _blocks(view: Survey) -> Whole:
     """(V,): nodes refined as codes were; those that fit no block, or several, stay what they were."""
     block = refine(view.flows, view.seen).copy()
     alone = np.flatnonzero(block == UNKNOWN)
@@ -103,26 +99,26 @@ def _blocks(view: Survey) -> Integers:
     return block
 
 
-def without_seldom(steps: Integers) -> Integers:
+def without_seldom(steps: Whole) -> Whole:
     """Steps at nodes that are seldom visited are at no node."""
     often = ~_seldom(steps)
     return spread(np.where(often, np.cumsum(often) - 1, UNKNOWN), steps)
 
 
-def _seldom(steps: Integers) -> Booleans:
+def _seldom(steps: Whole) -> Booleans:
     """(V,): nodes with few steps beside the median node's."""
     visits = np.bincount(steps[steps >= 0], minlength=1)
     return visits < _SELDOM * np.median(visits)
 
 
-def retraced(walks: Walks, steps: Integers) -> Integers:
+def retraced(walks: Walks, steps: Whole) -> Whole:
     """What is known of a step only afterwards is known too, as at the beginning of a walk."""
     view = survey(walks, steps)
     return retrace(steps, walks.actions, walks.observations, view.next_node, view.sees)
 
 
-def put_back_missed(walks: Walks, settled: Integers, steps: Integers) -> Integers:
-    """Seldom nodes of `settled` get their steps back if without them much less is explained.
+def put_back_missed(walks: Walks, settled: Whole, steps: Whole) -> tuple[Whole, int]:
+    """Seldom nodes of `settled` get their steps back if without them much less is explained; also how many do not.
 
     Much is half of their own steps, or a fiftieth of the median node's: what a seldom node has to say against
     being one with another, if it is less than that, is taken for mistakes of the model.
@@ -131,20 +127,24 @@ def put_back_missed(walks: Walks, settled: Integers, steps: Integers) -> Integer
     lost = _explained_at(walks, settled, settled) - _explained_at(walks, steps, settled)
     back = _seldom(settled) & ((lost > visits) | (lost > 2 * _MISTAKES * np.median(visits)))
     number = np.where(back, int(steps.max(initial=-1)) + np.cumsum(back), UNKNOWN)
-    return np.where(spread(back, settled) == 1, spread(number, settled), steps)
+    returned = spread(number, settled)
+    steps = np.where(returned >= 0, returned, steps)
+    return steps, int((_seldom(settled) & ~back).sum())
 
 
-def _explained_at(walks: Walks, steps: Integers, at: Integers) -> Integers:
+def _explained_at(walks: Walks, steps: Whole, at: Whole) -> Whole:
     """(V,): steps into and out of each node in `at` (B, N) that follow a clear edge, when `steps` are the nodes."""
     view, (source, target) = survey(walks, steps), (steps[:, :-1], steps[:, 1:])
     follows = (source >= 0) & (target >= 0)
     follows[follows] = view.next_node[source[follows], walks.actions[follows]] == target[follows]
     nodes = int(at.max(initial=0)) + 1
     ends = (at[:, :-1][follows], at[:, 1:][follows])
-    return sum(np.bincount(end[end >= 0], minlength=nodes) for end in ends)
+    return np.bincount(ends[0][ends[0] >= 0], minlength=nodes) + np.bincount(
+        ends[1][ends[1] >= 0], minlength=nodes
+    )
 
 
-def put_back_sources(walks: Walks, first: Integers, steps: Integers) -> Integers:
+def put_back_sources(walks: Walks, first: Whole, steps: Whole) -> Whole:
     """Nodes of `first` whose steps no one node has now come back if they lead clearly to the map.
 
     Such are places that walks start from and never return to.
@@ -166,13 +166,13 @@ def _joined(view: Survey, trusted: int) -> Booleans:
     return joined | ((3 * explained >= 2 * view.tries.sum(axis=1)) & (explained > 0))
 
 
-def spread(values: Integers, at: Integers) -> Integers:
+def spread(values: Whole, at: Whole) -> Whole:
     """`values[at]`, and UNKNOWN wherever `at` is."""
     padded = np.concatenate((values.astype(np.int32), np.array([UNKNOWN], dtype=np.int32)))
     return padded[at]
 
 
-def majority(index: Integers, steps: Integers, num_codes: int) -> Integers:
+def majority(index: Whole, steps: Whole, num_codes: int) -> Whole:
     """(J,): the node at which a code was active on more than half of its steps, else UNKNOWN."""
     at = count_sightings(
         np.where(steps >= 0, index, UNKNOWN), steps, num_codes, int(steps.max(initial=0)) + 1
@@ -180,33 +180,3 @@ def majority(index: Integers, steps: Integers, num_codes: int) -> Integers:
     lead = leaders(at.code, at.observation, at.count, (num_codes, at.num_observations))
     active = np.bincount(index[index >= 0], minlength=num_codes)
     return np.where(2 * lead.count > active, lead.column, UNKNOWN).astype(np.int32)
-
-
-def survey(walks: Walks, steps: Integers) -> Survey:
-    """Count what happens at the nodes that `steps` (B, N) are at."""
-    nodes, actions = int(steps.max(initial=-1)) + 1, walks.num_actions
-    flows = count_transitions(steps, walks.actions, nodes, actions)
-    seen = count_sightings(steps, walks.observations, nodes, walks.num_observations)
-    taken = walks.step_mask()[:, 1:] & (steps[:, :-1] >= 0)  # (B, N - 1)
-    row = steps[:, :-1][taken] * np.int64(actions) + walks.actions[taken]
-    tries = np.bincount(row, minlength=nodes * actions).reshape(nodes, actions)
-    shape = (nodes, walks.num_observations)
-    sees = leaders(seen.code, seen.observation, seen.count, shape).column
-    return Survey(_clear_edges(flows, tries), sees, tries, flows, seen)
-
-
-def _clear_edges(flows: Counts, tries: Integers) -> Integers:
-    """(V, A): the node each action clearly leads to, else UNKNOWN.
-
-    Clearly: the clear leader among known nodes; with not too many steps to where nobody knows, at most twice
-    their share among all; and taken at least once in a hundred times that it was to be expected, for a few
-    wrong codes must not make an edge of a move that is never made.
-    """
-    nodes, actions = tries.shape
-    row = flows.source * actions + flows.action
-    lead = leaders(row, flows.target, flows.count, (nodes * actions, max(nodes, 1)))
-    count = lead.count.reshape(nodes, actions)
-    known = flows.total / max(tries.sum(), 1)
-    expected = tries.sum(axis=1, keepdims=True) * (tries.sum(axis=0) / max(tries.sum(), 1))
-    clear = (2 * count >= known * tries) & (100 * count >= expected)
-    return np.where(clear, lead.clear_column().reshape(nodes, actions), UNKNOWN)

@@ -10,15 +10,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from cogmap.maps.counts import Counts, Sightings, rank_rows
+from cogmap.maps.counts import Counts, Sightings, Whole, rank_rows
 from cogmap.maps.evidence import UNKNOWN, leaders
-from cogmap.records import Booleans, Integers
+from cogmap.records import Booleans
 
 NEVER = -2  # an action that is not taken from a code, although chance would have had it taken
 _PATIENCE = 8  # levels without a new block; rare codes may swing between blocks for ever
 
 
-def refine(counts: Counts, seen: Sightings) -> Integers:
+def refine(counts: Counts, seen: Sightings) -> Whole:
     """The block of each code (J,), or UNKNOWN for codes too rare or too uncertain to found or join one."""
     observation = leaders(seen.code, seen.observation, seen.count, (seen.num_codes, seen.num_observations))
     sees = observation.clear_column()
@@ -42,14 +42,14 @@ def refine(counts: Counts, seen: Sightings) -> Integers:
     return block if len(core) else np.full(counts.num_codes, UNKNOWN, dtype=np.int32)
 
 
-def action_tries(counts: Counts) -> Integers:
+def action_tries(counts: Counts) -> Whole:
     """(J, A): how often each action was taken from each code."""
     row = counts.source.astype(np.int64) * counts.num_actions + counts.action
     tries = np.bincount(row, weights=counts.count, minlength=counts.num_codes * counts.num_actions)
     return tries.astype(np.int64).reshape(counts.num_codes, counts.num_actions)
 
 
-def never_taken(tries: Integers) -> Booleans:
+def never_taken(tries: Whole) -> Booleans:
     """(J, A): true where an action is not taken: ten times were to be expected of it, and not one in ten came.
 
     Expected, if actions were drawn here as they are everywhere. A few may come all the same where codes are
@@ -60,7 +60,7 @@ def never_taken(tries: Integers) -> Booleans:
     return (expected >= 10) & (10 * tries <= expected)
 
 
-def successors(counts: Counts, block: Integers) -> Integers:
+def successors(counts: Counts, block: Whole) -> Whole:
     """(J, A): the block that each action clearly leads to from each code, or UNKNOWN."""
     known = block[counts.target] >= 0
     row = counts.source[known].astype(np.int64) * counts.num_actions + counts.action[known]
@@ -69,7 +69,7 @@ def successors(counts: Counts, block: Integers) -> Integers:
     return lead.clear_column().reshape(counts.num_codes, counts.num_actions)
 
 
-def group(signatures: Integers) -> Integers:
+def group(signatures: Whole) -> Whole:
     """(R,): the group of each row of (R, C) signatures, numbered from 0; UNKNOWN entries are wild cards.
 
     Rows without wild cards are grouped by equality. The others, those with the fewest wild cards first,
@@ -92,7 +92,7 @@ def group(signatures: Integers) -> Integers:
     return _renumber(found)
 
 
-def _join(members: Integers, rows: Integers) -> tuple[Integers, Integers]:
+def _join(members: Whole, rows: Whole) -> tuple[Whole, Whole]:
     """The group of each row: the only one that equals it, UNKNOWN if several do, a new one if none does.
 
     Also the rows that found the new groups, in the order of their numbers.
@@ -111,7 +111,7 @@ def _join(members: Integers, rows: Integers) -> tuple[Integers, Integers]:
     return target[of_row], founder[new]
 
 
-def _renumber(found: Integers) -> Integers:
+def _renumber(found: Whole) -> Whole:
     """Groups numbered by first appearance, so that equal partitions are equal arrays."""
     known = np.flatnonzero(found >= 0)
     first = np.full(int(found.max(initial=-1)) + 1, len(found), dtype=np.int64)

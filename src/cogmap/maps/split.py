@@ -11,7 +11,8 @@ import numpy as np
 
 from cogmap.maps.counts import count_sightings, count_transitions
 from cogmap.maps.evidence import UNKNOWN
-from cogmap.maps.minimise import majority, minimise, spread, survey
+from cogmap.maps.minimise import majority, minimise, spread
+from cogmap.maps.survey import survey
 from cogmap.records import Booleans, Integers, Walks
 
 _ROUNDS = 3  # of splitting; one is usual
@@ -25,7 +26,8 @@ def minimise_and_split(index: Integers, walks: Walks, num_codes: int) -> tuple[I
     for round_ in range(_ROUNDS + 1):
         counts = count_transitions(current, walks.actions, count, walks.num_actions)
         seen = count_sightings(current, walks.observations, count, walks.num_observations)
-        code_node, steps = minimise(current, walks, counts, seen)
+        found = minimise(current, walks, counts, seen)
+        code_node, steps = found.code_node, found.steps
         shared = unfaithful(current, walks, code_node, steps)
         if round_ == _ROUNDS or not shared.any():
             break

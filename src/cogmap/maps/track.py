@@ -9,15 +9,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.maps.counts import Whole
 from cogmap.maps.evidence import UNKNOWN
-from cogmap.records import Integers
 
 _REACH = 3  # steps before and after that vote
 
 Votes = NDArray[np.int8]  # (B, N)
 
 
-def track(label: Integers, actions: Integers, next_node: Integers) -> Integers:
+def track(label: Whole, actions: Whole, next_node: Whole) -> Whole:
     """The node of each step (B, N), UNKNOWN where there is none; `label` (B, N) is what the codes alone say.
 
     A step's candidates are its label and what the labels before it lead to. The one with the most votes
@@ -39,7 +39,7 @@ def track(label: Integers, actions: Integers, next_node: Integers) -> Integers:
     return node
 
 
-def _votes_before(candidate: Integers, opinions: list[Integers]) -> tuple[Votes, NDArray[np.bool_]]:
+def _votes_before(candidate: Whole, opinions: list[Whole]) -> tuple[Votes, NDArray[np.bool_]]:
     """How many of the steps before lead to the candidate, and whether any leads elsewhere."""
     votes = np.zeros(candidate.shape, dtype=np.int8)
     against = np.zeros(candidate.shape, dtype=bool)
@@ -51,7 +51,7 @@ def _votes_before(candidate: Integers, opinions: list[Integers]) -> tuple[Votes,
 
 
 def _votes_after(
-    candidate: Integers, label: Integers, actions: Integers, ahead: Integers
+    candidate: Whole, label: Whole, actions: Whole, ahead: Whole
 ) -> tuple[Votes, NDArray[np.bool_]]:
     """How many of the steps after are where the candidate leads, and whether any is elsewhere."""
     votes = np.zeros(candidate.shape, dtype=np.int8)
@@ -67,22 +67,20 @@ def _votes_after(
     return votes, against
 
 
-def _carry_forward(opinion: Integers, actions: Integers, ahead: Integers) -> Integers:
+def _carry_forward(opinion: Whole, actions: Whole, ahead: Whole) -> Whole:
     """What is said of each step, if what is said of the step before it holds."""
     carried = np.full(opinion.shape, UNKNOWN, dtype=np.int32)
     carried[:, 1:] = ahead[opinion[:, :-1], actions]
     return carried
 
 
-def _with_unknown(next_node: Integers) -> Integers:
+def _with_unknown(next_node: Whole) -> Whole:
     """(V + 1, A): one more row, which index -1 finds, that leads from nowhere to nowhere."""
     unknown = np.full((1, next_node.shape[1]), UNKNOWN, dtype=np.int32)
     return np.concatenate((next_node.astype(np.int32), unknown))
 
 
-def retrace(
-    steps: Integers, actions: Integers, observations: Integers, next_node: Integers, sees: Integers
-) -> Integers:
+def retrace(steps: Whole, actions: Whole, observations: Whole, next_node: Whole, sees: Whole) -> Whole:
     """Fill in steps (B, N) before known ones: the only node that looks so and from where the action led there.
 
     This is how the beginning of a walk is known once the agent has found out where it is.
@@ -98,7 +96,7 @@ def retrace(
 class _Origins:
     """The edges of a map in the order of action, target and what is seen at the source."""
 
-    def __init__(self, next_node: Integers, sees: Integers):
+    def __init__(self, next_node: Whole, sees: Whole):
         source, action = np.nonzero(next_node >= 0)
         self._observations = np.int64(sees.max(initial=0)) + 1
         self._nodes = np.int64(len(next_node))
@@ -110,7 +108,7 @@ class _Origins:
         alone[:-1] &= key[1:] != key[:-1]
         self._keys, self._source = key[alone], source[alone]
 
-    def find(self, action: Integers, target: Integers, observation: Integers) -> Integers:
+    def find(self, action: Whole, target: Whole, observation: Whole) -> Whole:
         """The source of the only such edge, UNKNOWN if there are none or several."""
         wanted = self._key(action, target, observation)
         if not len(self._keys):
@@ -119,5 +117,5 @@ class _Origins:
         there = (self._keys[place] == wanted) & (observation < self._observations)
         return np.where(there, self._source[place], UNKNOWN)
 
-    def _key(self, action: Integers, target: Integers, observation: Integers) -> Integers:
+    def _key(self, action: Whole, target: Whole, observation: Whole) -> Whole:
         return (action * self._nodes + target) * self._observations + observation

@@ -11,8 +11,7 @@ from collections import defaultdict
 
 import numpy as np
 
-from cogmap.maps.counts import Counts, Sightings
-from cogmap.records import Integers
+from cogmap.maps.counts import Counts, Sightings, Whole
 
 _SHARE = 0.02  # of a row's steps; what less leads to is taken for an accident
 _LEAST = 4  # steps
@@ -60,13 +59,13 @@ class Flows:
 
     def merge(self, one: int, other: int) -> None:
         """Give everything of `other` to `one`."""
-        for row in self.into.pop(other, set()):
-            targets = self.rows[row]
+        for entry in self.into.pop(other, set()):
+            targets = self.rows[entry]
             targets[one] = targets.get(one, 0) + targets.pop(other)
-            self.into[one].add(row)
+            self.into[one].add(entry)
         for action in range(self.num_actions):
+            row = self.rows[one, action]
             for target, count in self.rows.pop((other, action), {}).items():
-                row = self.rows[one, action]
                 row[target] = row.get(target, 0) + count
                 self.into[target].discard((other, action))
                 self.into[target].add((one, action))
@@ -75,22 +74,22 @@ class Flows:
 
     def rivals(self) -> set[tuple[int, int]]:
         """Pairs of nodes that one action leads to from one node, more often than by accident."""
-        pairs = set()
+        pairs: set[tuple[int, int]] = set()
         for targets in self.rows.values():
             if len(targets) > 1:
                 least = max(_LEAST, _SHARE * sum(targets.values()))
-                leading = max(targets, key=lambda target: targets[target])
+                leading = max(targets, key=targets.__getitem__)
                 often = [target for target, count in targets.items() if count >= least and target != leading]
                 pairs.update((min(leading, target), max(leading, target)) for target in often)
         return pairs
 
 
-def merge_twins(counts: Counts, seen: Sightings) -> Integers:
+def merge_twins(counts: Counts, seen: Sightings) -> Whole:
     """(V,): the number of each node after merging, best pairs first, while that explains more steps."""
     flows = Flows(counts, seen)
     parent = np.arange(counts.num_codes)
     while True:
-        gains = sorted(((-flows.gain(*pair), *pair) for pair in flows.rivals()), reverse=False)
+        gains = sorted((-flows.gain(*pair), *pair) for pair in flows.rivals())
         touched: set[int] = set()
         for loss, one, other in gains:
             if loss < 0 and one not in touched and other not in touched:
@@ -110,5 +109,5 @@ def _shared(rows: list[Row]) -> int:
     return together - max(one.values()) - max(other.values())
 
 
-def _entries(*columns: Integers) -> zip[tuple[int, ...]]:
+def _entries(*columns: Whole) -> zip[tuple[int, ...]]:
     return zip(*(column.tolist() for column in columns), strict=True)
