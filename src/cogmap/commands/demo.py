@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shutil
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogmap.commands import walk
 from cogmap.commands.walk_worlds import Room
-from cogmap.errors import BadOutput
+from cogmap.errors import BadConfig, BadOutput
 from cogmap.files import write_json
 from cogmap.version import __version__
 
 if TYPE_CHECKING:
+    from cogmap.models.config import EncoderKind
     from cogmap.report.material import Material
     from cogmap.run import Run
 
@@ -49,20 +50,25 @@ class Args:
 
 def run(args: Args) -> None:
     started = time.perf_counter()
+    if args.minutes <= 0:
+        raise BadConfig(f"`--minutes` must be above 0, got {args.minutes}")
     _make_room_for(args.out)
     _tell(
         1,
-        f"A room of {HEIGHT} x {WIDTH} cells in {OBSERVATIONS} colours, one patch of it twice. Random walks:",
+        f"A room of {HEIGHT} x {WIDTH} cells in {OBSERVATIONS} colours, a patch of it twice. Random walks in it:",
     )
-    _sample(args)
-    own, rival = _learn_both(args)
+    for room in _rooms(args):
+        walk.run(room)
+    _tell(2, "TDB(S=3, M=1), a transformer that must foretell three steps through a discrete bottleneck:")
+    own = _learn(args, RUN, "transformer", 3, args.minutes)
+    _tell(3, "TDB(S=1, M=1), a GRU that must foretell one step only:")
+    rival = _learn(args, RIVAL, "gru", 1, args.minutes / 4)
     _tell(4, "How well they foretell and plan on walks they have not seen:")
-    _tell_scores(own, rival)
-    page = _report(args, own, rival)
+    page = _score_and_report(args, own, rival)
     _tell(5, f"Everything, with pictures and a map to click on: {page}")
-    print(f"    {time.perf_counter() - started:.0f} s in all. Go on with:")
+    print(f"That took {time.perf_counter() - started:.0f} s. Go on with:")
     for line in _next_commands(args.out):
-        print(f"    {line}")
+        print(f"  {line}")
 
 
 def _make_room_for(out: Path) -> None:
@@ -81,59 +87,53 @@ def _make_room_for(out: Path) -> None:
 
 def _rooms(args: Args) -> tuple[Room, Room]:
     """The training walks and the test walks, as `cogmap walk` would draw them."""
-    common = {
-        "height": HEIGHT,
-        "width": WIDTH,
-        "observations": OBSERVATIONS,
-        "steps": STEPS,
-        "seed": args.seed,
-    }
-    training = Room(**common, walks=TRAINING_WALKS, out=args.out / "room.npz")
-    test = Room(**common, walks=TEST_WALKS, out=args.out / "test.npz", walk_seed=args.seed + 1)
+    training = Room(
+        height=HEIGHT,
+        width=WIDTH,
+        observations=OBSERVATIONS,
+        walks=TRAINING_WALKS,
+        steps=STEPS,
+        seed=args.seed,
+        out=args.out / "room.npz",
+    )
+    test = replace(training, walks=TEST_WALKS, walk_seed=args.seed + 1, out=args.out / "test.npz")
     return training, test
 
 
-def _sample(args: Args) -> None:
-    for room in _rooms(args):
-        walk.run(room)
-
-
-def _learn_both(args: Args) -> tuple[Material, Material]:
-    from cogmap.commands.run_report import material_of
+def _learn(args: Args, folder: Path, encoder: EncoderKind, prediction_steps: int, minutes: float) -> Run:
     from cogmap.learning import learn
+    from cogmap.walks.store import load_walks
+
+    opened = learn(
+        load_walks(_rooms(args)[0].out),
+        args.out / folder,
+        encoder=encoder,
+        prediction_steps=prediction_steps,
+        minutes=minutes,
+        seed=args.seed,
+    )
+    found = opened.map
+    print(f"its map has {found.num_nodes} places, which explain {found.explained:.2%} of the steps")
+    return opened
+
+
+def _score_and_report(args: Args, own: Run, rival: Run) -> Path:
+    from cogmap.commands.run_report import material_of
     from cogmap.records import Truth
+    from cogmap.report.page import write_report
     from cogmap.walks.store import load_walks
     from cogmap.walks.truth_store import load_truth
 
-    training, test = _rooms(args)
-    walks, test_walks = load_walks(training.out), load_walks(test.out)
+    test = _rooms(args)[1]
+    walks = load_walks(test.out)
     truth = Truth(
-        load_truth(test.out, test_walks).positions, test.world()
-    )  # the room itself knows its patches
-    materials = []
-    told = (
-        "TDB(S=3, M=1), a transformer that must foretell three steps through one discrete bottleneck:",
-        "TDB(S=1, M=1), with a GRU, that must foretell one step only:",
-    )
-    for number, (folder, sentence) in enumerate(zip((RUN, RIVAL), told, strict=True), start=2):
-        _tell(number, sentence)
-        first = folder == RUN
-        opened = learn(
-            walks,
-            args.out / folder,
-            encoder="transformer" if first else "gru",
-            prediction_steps=3 if first else 1,
-            minutes=args.minutes if first else args.minutes / 4,
-            seed=args.seed,
-        )
-        _tell_map(opened)
-        materials.append(material_of(opened, test_walks, truth))
-    return materials[0], materials[1]
-
-
-def _tell_map(opened: Run) -> None:
-    found = opened.map
-    print(f"    its map: {found.num_nodes} places, which explain {found.explained:.2%} of the steps")
+        load_truth(test.out, walks).positions, test.world()
+    )  # this world knows where its patches are
+    first, second = (material_of(opened, walks, truth) for opened in (own, rival))
+    for opened, material in ((own, first), (rival, second)):
+        material.scored[0].scores.save(opened.folder / "scores.json")
+    _tell_scores(first, second)
+    return write_report(args.out, first, second, [f"cogmap demo --out {args.out} --seed {args.seed}"])
 
 
 def _tell_scores(own: Material, rival: Material) -> None:
@@ -146,14 +146,6 @@ def _tell_scores(own: Material, rival: Material) -> None:
     if rival.reading is not None and rival.truth is not None:
         merged = merged_nodes(rival.reading.nodes, rival.truth, rival.cognitive_map.num_nodes)
         print(rival_sentence(rival, int(merged.sum())))
-
-
-def _report(args: Args, own: Material, rival: Material) -> Path:
-    from cogmap.report.page import write_report
-
-    for material, folder in ((own, RUN), (rival, RIVAL)):
-        material.scored[0].scores.save(args.out / folder / "scores.json")
-    return write_report(args.out, own, rival, [f"cogmap demo --out {args.out} --seed {args.seed}"])
 
 
 def _next_commands(out: Path) -> tuple[str, ...]:

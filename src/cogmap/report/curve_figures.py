@@ -16,7 +16,7 @@ from cogmap.report.style import FADED, styled
 
 MODEL_COLOUR, SECOND_COLOUR = "#3b7dd8", "#e08214"  # read on light and on dark
 RETAINED_COLOUR, DISCARDED_COLOUR = "#2ca02c", "#d62728"  # the paper's green and red
-_SIZE = (5.2, 3.2)
+_SIZE = (4.4, 2.8)
 _MANY = 500  # more dots than this are drawn as one picture, or the SVG gets heavy
 
 
@@ -69,7 +69,7 @@ def training_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
     used = [
         (row["step"], sum(row["codes_in_use"]), sum(row["perplexity"])) for row in rows if row["codes_in_use"]
     ]
-    figure = Figure(figsize=(_SIZE[0] * (1.9 if used else 1.4), _SIZE[1]), layout="constrained")
+    figure = Figure(figsize=(_SIZE[0] * (2.0 if used else 1.5), _SIZE[1]), layout="constrained")
     panels = figure.subplots(1, 3 if used else 2)
     steps = [row["step"] for row in rows]
     _dress(panels[0], "training step", "loss")

@@ -1,0 +1,55 @@
+"""The demo: the story from beginning to end, and only its own files are ever taken away."""
+
+import pytest
+
+from cogmap.cli import main
+from cogmap.commands import demo
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """A story told in seconds; what is learned in them is not the point."""
+    for name, value in {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6, "STEPS": 40}.items():
+        monkeypatch.setattr(demo, name, value)
+
+
+def test_the_story_leaves_everything_to_go_on_with_and_can_be_told_again(small, tmp_path, capsys):
+    out = tmp_path / "demo"
+    assert main(["demo", "--out", str(out), "--minutes", "0.01"]) == 0
+    told = capsys.readouterr().out
+    for stage in range(1, 6):
+        assert f"[{stage}/5]" in told
+    assert "TDB(S=3, M=1), in the paper" in told
+    assert f"  cogmap plan {out}/runs/room --walks {out}/test.npz --from 3:50 --to 3:350 --avoid 1" in told
+    for name in (
+        "room.npz",
+        "test.truth.npz",
+        "runs/room/map.npz",
+        "runs/room_one_step/scores.json",
+        "report.html",
+    ):
+        assert (out / name).is_file()
+    (out / "notes.txt").write_text("mine")
+    assert main(["demo", "--out", str(out), "--minutes", "0.01"]) == 0
+    assert (out / "notes.txt").read_text() == "mine"
+
+
+@pytest.mark.parametrize("kind", ["folder", "file"])
+def test_a_place_of_someone_else_is_left_alone(tmp_path, capsys, kind):
+    out = tmp_path / "mine"
+    if kind == "folder":
+        out.mkdir()
+        (out / "report.html").write_text("mine")
+    else:
+        out.write_text("mine")
+    assert main(["demo", "--out", str(out)]) == 2
+    assert capsys.readouterr().err == (
+        f"cogmap: the demo folder must be new, empty or made by an earlier demo, {out} is not: give another --out\n"
+    )
+    assert (out / "report.html" if kind == "folder" else out).read_text() == "mine"
+
+
+def test_minutes_must_be_above_zero_before_anything_is_written(tmp_path, capsys):
+    assert main(["demo", "--out", str(tmp_path / "demo"), "--minutes", "0"]) == 2
+    assert capsys.readouterr().err == "cogmap: `--minutes` must be above 0, got 0.0\n"
+    assert not (tmp_path / "demo").exists()
