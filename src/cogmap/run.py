@@ -17,10 +17,8 @@ from cogmap.maps.store import load_map
 from cogmap.models.config import ModelConfig
 from cogmap.models.reading import CodeStream, read_walks
 from cogmap.models.tdb import TDB, Model, make_model
-from cogmap.planning.belief import track
-from cogmap.planning.locate import locate
 from cogmap.planning.solve import solve
-from cogmap.planning.whereabouts import BELIEVED
+from cogmap.planning.whereabouts import whereabouts
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Plan, Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors
 from cogmap.training.config import TrainingConfig
@@ -98,10 +96,12 @@ class Run:
             raise BadWalks(
                 f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
             )
-        codes, _ = read_walks(self.model, seen[None], done[None])
-        by_code = locate(self.map, codes[0])
-        nodes, certainty = track(self.map, seen[None], done[None], suggestions=by_code[None])
-        node = int(nodes[0, -1]) if certainty[0, -1] >= BELIEVED else -1
+        codes = Codes(
+            read_walks(self.model, seen[None], done[None])[0],
+            np.array([len(seen)], dtype=np.int32),
+            self.config.num_codes,
+        )
+        node = int(whereabouts(self.map, codes, seen[None], done[None])[0, -1])
         if node < 0:
             raise NotOnMap(
                 f"the history of {len(seen)} observation(s) must lead to a place of the map, it does not yet"

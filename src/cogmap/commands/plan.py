@@ -126,7 +126,9 @@ def _nodes_at(
     )
     codes, _ = opened.encode(some)
     rows = np.searchsorted(chosen, [walk for walk, _ in moments])
-    nodes = whereabouts(cognitive_map, codes, some)[rows, [step for _, step in moments]]
+    nodes = whereabouts(cognitive_map, codes, some.observations, some.actions)[
+        rows, [step for _, step in moments]
+    ]
     return dict(zip(moments, nodes.tolist(), strict=True))
 
 

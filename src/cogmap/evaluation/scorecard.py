@@ -45,7 +45,7 @@ def score(
     networkx_timeout: seconds for networkx to try NormGED too; it is not asked by default.
     """
     _check_match(walks, truth, codes)
-    nodes = whereabouts(cognitive_map, codes, walks) if nodes is None else nodes
+    nodes = whereabouts(cognitive_map, codes, walks.observations, walks.actions) if nodes is None else nodes
     places = node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
     learned, true = map_graph(cognitive_map, places.position), world_graph(truth.world)
     distance = edit_distance(learned, true)

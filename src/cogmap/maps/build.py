@@ -22,7 +22,8 @@ from cogmap.maps.counts import (
     unique_codes,
 )
 from cogmap.maps.evidence import leaders
-from cogmap.maps.minimise import minimise, spread
+from cogmap.maps.minimise import spread
+from cogmap.maps.polish import find_places
 from cogmap.maps.survey import survey
 from cogmap.maps.trust import minimal_warnings, paper_warnings
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
@@ -47,9 +48,7 @@ def build_map(
 
 
 def _minimal(code_tuples: Whole, index: Whole, walks: Walks) -> CognitiveMap:
-    counts = count_transitions(index, walks.actions, len(code_tuples), walks.num_actions)
-    seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
-    found = minimise(index, walks, counts, seen)
+    found = find_places(index, walks, len(code_tuples))
     view = survey(walks, found.steps)
     flows = view.flows
     edges = flows.select(view.next_node[flows.source, flows.action] == flows.target)

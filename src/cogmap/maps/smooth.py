@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from cogmap.maps.counts import Whole
 from cogmap.maps.evidence import UNKNOWN
 from cogmap.records import Floats, Integers, Walks
 
@@ -19,7 +20,7 @@ _BELIEFS_AT_ONCE = 80_000  # walks times nodes
 _MOST_WORK = 2_000_000_000  # steps times nodes; beyond it smoothing takes minutes, and is left out
 
 
-def smooth(walks: Walks, next_node: Integers, sees: Integers) -> Integers | None:
+def smooth(walks: Walks, next_node: Whole, sees: Whole) -> Whole | None:
     """(B, N) the node of every step, UNKNOWN where it is not sure; None where the map is too large for it."""
     nodes = len(sees)
     if nodes == 0 or nodes * int(walks.lengths.sum()) > _MOST_WORK:
@@ -37,14 +38,14 @@ def smooth(walks: Walks, next_node: Integers, sees: Integers) -> Integers | None
     return placed
 
 
-def _likelihood(sees: Integers, num_observations: int) -> Floats:
+def _likelihood(sees: Whole, num_observations: int) -> Floats:
     """(O, V): how likely each node shows each observation."""
     shows = np.arange(num_observations)[:, None] == sees
     return np.where(shows, 1 - NOISE, NOISE / max(num_observations - 1, 1))
 
 
 def _smooth_rows(
-    observations: Integers, actions: Integers, lengths: Integers, target: Integers, likelihood: Floats
+    observations: Integers, actions: Integers, lengths: Integers, target: Whole, likelihood: Floats
 ) -> Integers:
     walks, steps = observations.shape
     nodes = likelihood.shape[1]
@@ -70,7 +71,7 @@ def _smooth_rows(
     return placed
 
 
-def _ahead(belief: Floats, target: Integers) -> Floats:
+def _ahead(belief: Floats, target: Whole) -> Floats:
     """(b, V) beliefs after an action whose targets are (b, V); what leads nowhere known may be anywhere."""
     walks, nodes = belief.shape
     cell = np.arange(walks)[:, None] * (nodes + 1) + target
@@ -80,7 +81,7 @@ def _ahead(belief: Floats, target: Integers) -> Floats:
     return (1 - SLIP) * moved[:, :-1] + adrift / nodes
 
 
-def _back(after: Floats, target: Integers) -> Floats:
+def _back(after: Floats, target: Whole) -> Floats:
     """(b, V) likelihood of what follows, one action earlier; scaled so that it neither vanishes nor explodes."""
     anywhere = after.mean(axis=1, keepdims=True)
     known = np.concatenate([after, anywhere], axis=1)

@@ -9,49 +9,47 @@ from __future__ import annotations
 
 import numpy as np
 
-from cogmap.maps.counts import count_sightings, count_transitions
+from cogmap.maps.counts import Whole, count_sightings, count_transitions
 from cogmap.maps.evidence import UNKNOWN
-from cogmap.maps.minimise import majority, minimise, spread
+from cogmap.maps.minimise import Minimised, minimise, spread
 from cogmap.maps.survey import survey
-from cogmap.records import Booleans, Integers, Walks
+from cogmap.records import Booleans, Walks
 
 _ROUNDS = 3  # of splitting; one is usual
 _FAITHFUL = 0.9  # share of a code's steps that must lead where its node leads
 _ENOUGH = 10  # such steps an action for a code to be judged
 
 
-def minimise_and_split(index: Integers, walks: Walks, num_codes: int) -> tuple[Integers, Integers]:
-    """As `minimise`: the node of each code (J,) and of each step (B, N); shared codes have none of their own."""
-    current, count = index, num_codes
+def minimise_and_split(index: Whole, walks: Walks, num_codes: int) -> Minimised:
+    """As `minimise` of `index` (B, N), with codes that stand for several places parted."""
     for round_ in range(_ROUNDS + 1):
-        counts = count_transitions(current, walks.actions, count, walks.num_actions)
-        seen = count_sightings(current, walks.observations, count, walks.num_observations)
-        found = minimise(current, walks, counts, seen)
-        code_node, steps = found.code_node, found.steps
-        shared = unfaithful(current, walks, code_node, steps)
+        counts = count_transitions(index, walks.actions, num_codes, walks.num_actions)
+        seen = count_sightings(index, walks.observations, num_codes, walks.num_observations)
+        found = minimise(index, walks, counts, seen)
+        shared = unfaithful(index, walks, found)
         if round_ == _ROUNDS or not shared.any():
             break
-        current, count = split(current, walks.actions, shared, steps)
-    return majority(index, steps, num_codes), steps
+        index, num_codes = split(index, walks, shared, found.steps)
+    return found
 
 
-def unfaithful(index: Integers, walks: Walks, code_node: Integers, steps: Integers) -> Booleans:
+def unfaithful(index: Whole, walks: Walks, found: Minimised) -> Booleans:
     """(J,): codes from which actions often lead elsewhere than from their node."""
-    node = spread(code_node, index)  # (B, N)
-    next_node = survey(walks, steps).next_node
+    node = spread(found.code_node, index)  # (B, N)
+    next_node = survey(walks, found.steps).next_node
     here, there = node[:, :-1], node[:, 1:]
     judged = (here >= 0) & (there >= 0)
     expected = next_node[here[judged], walks.actions[judged]]
-    code = index[:, :-1][judged]
-    tries = np.bincount(code, minlength=len(code_node))
-    kept = np.bincount(code[expected == there[judged]], minlength=len(code_node))
+    code, codes = index[:, :-1][judged], len(found.code_node)
+    tries = np.bincount(code, minlength=codes)
+    kept = np.bincount(code[expected == there[judged]], minlength=codes)
     return (tries >= _ENOUGH * walks.num_actions) & (kept < _FAITHFUL * tries)
 
 
-def split(index: Integers, actions: Integers, shared: Booleans, steps: Integers) -> tuple[Integers, int]:
-    """The index (B, N) with steps at shared codes numbered by code, node before and action, and how many codes."""
+def split(index: Whole, walks: Walks, shared: Booleans, steps: Whole) -> tuple[Whole, int]:
+    """The index (B, N) with steps at shared codes numbered by code, node before and action; and the number of codes."""
     before = np.pad(steps[:, :-1], ((0, 0), (1, 0)), constant_values=UNKNOWN)  # (B, N)
-    by = np.pad(actions, ((0, 0), (1, 0)))
+    by = np.pad(walks.actions, ((0, 0), (1, 0)))
     chosen = (index >= 0) & (before >= 0) & shared[index]
     key = np.stack([index[chosen], before[chosen], by[chosen]])
     found, number = np.unique(key, axis=1, return_inverse=True)

@@ -1,8 +1,9 @@
-"""Where the agent was at every step: what the codes say, put right by the map.
+"""Where the agent was at every step: by the codes, by the map, or by both.
 
-A code is now and then wrong, and early in a walk it stands for several places. The map knows which places can follow
-each other, so a filter over its nodes that takes the codes as evidence outvotes a wrong one. The paper's map has too
-many roads that do not exist for that: on it, the codes alone decide, as in the paper.
+- On the paper's map the codes alone decide, as in the paper: it has too many roads that do not exist.
+- On a minimal map that has nothing to warn of, a filter over its nodes is the best there is: codes are made from the
+  same history, are now and then wrong, and stay wrong for some steps.
+- On a minimal map with warnings the filter takes the codes as evidence, so that each can make up for the other.
 """
 
 from __future__ import annotations
@@ -11,18 +12,25 @@ import numpy as np
 
 from cogmap.planning.belief import track
 from cogmap.planning.locate import locate
-from cogmap.records import Codes, CognitiveMap, Integers, Walks
+from cogmap.records import Codes, CognitiveMap, Integers
 
 BELIEVED = 0.5  # a node less likely than this is no answer
 
 
-def whereabouts(cognitive_map: CognitiveMap, codes: Codes, walks: Walks) -> Integers:
-    """(B, N) the node of every step, judged by what was seen and done up to it; -1 where it is not known yet."""
+def whereabouts(
+    cognitive_map: CognitiveMap, codes: Codes, observations: Integers, actions: Integers
+) -> Integers:
+    """(B, N) the node of every step, judged by what was seen and done up to it; -1 where it is not known yet.
+
+    `observations` (B, N) and `actions` (B, N - 1) are those that the codes were made from.
+    """
     by_code = nodes_by_code(cognitive_map, codes)
     if cognitive_map.kind == "paper" or cognitive_map.num_nodes == 0:
         return by_code
-    nodes, certainty = track(cognitive_map, walks.observations, walks.actions, suggestions=by_code)
-    return np.where((certainty >= BELIEVED) & walks.step_mask(), nodes, -1).astype(np.int32)
+    suggestions = by_code if cognitive_map.warnings else None
+    by_step = np.arange(observations.shape[1])
+    nodes, certainty = track(cognitive_map, observations, actions, suggestions)
+    return np.where((certainty >= BELIEVED) & (by_step < codes.lengths[:, None]), nodes, -1).astype(np.int32)
 
 
 def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
