@@ -1,11 +1,13 @@
-"""A cognitive map as a file."""
+"""A cognitive map as a file, `map.npz`, which never needs a pickle."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import MISSING, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.errors import BadRun
 from cogmap.files import read_arrays, write_arrays
@@ -15,23 +17,30 @@ _TEXTS = ("warnings", "observation_labels", "action_labels")
 
 
 def save_map(path: str | Path, cognitive_map: CognitiveMap) -> None:
-    """Write `map.npz`: one array a field, labels as fixed-width text, absent labels left out."""
+    """Write one array a field; labels are fixed-width text, absent labels are left out."""
     values = {field.name: getattr(cognitive_map, field.name) for field in fields(cognitive_map)}
-    absent = (None, ())
-    write_arrays(path, {n: np.array(v) for n, v in values.items() if not any(v is none for none in absent)})
+    arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
+    for name in _TEXTS:
+        if name in arrays:
+            arrays[name] = arrays[name].astype(np.str_)  # no warnings at all would be an array of floats
+    write_arrays(path, arrays)
 
 
 def load_map(path: str | Path) -> CognitiveMap:
     """The map in a file, or BadRun with one line."""
     arrays = read_arrays(path, BadRun)
-    values = {}
+    values: dict[str, Any] = {}
     for field in fields(CognitiveMap):
         if field.name in arrays:
-            value = arrays[field.name]
-            values[field.name] = (
-                tuple(map(str, value)) if field.name in _TEXTS else value if value.ndim else value.item()
-            )
-    try:
-        return CognitiveMap(**values)
-    except TypeError as problem:
-        raise BadRun(f"{path} must hold a cognitive map: {problem}") from problem
+            values[field.name] = _field_value(field.name, arrays[field.name], path)
+        elif field.default is MISSING:
+            raise BadRun(f"{path} must hold a cognitive map, it has no `{field.name}`")
+    return CognitiveMap(**values)
+
+
+def _field_value(name: str, array: NDArray[Any], path: str | Path) -> Any:
+    if name in _TEXTS:
+        if array.ndim != 1 or array.dtype.kind != "U":
+            raise BadRun(f"{path}: `{name}` must be a row of text, got {array.dtype} of shape {array.shape}")
+        return tuple(map(str, array))
+    return array.item() if array.ndim == 0 else array

@@ -1,0 +1,62 @@
+"""Where to draw the nodes when nobody knows where they are: steps apart become distances on paper."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import eigh
+from scipy.sparse import coo_array, csgraph
+
+from cogmap.records import CognitiveMap, Floats
+
+_SMALL = 400  # nodes; Kamada-Kawai takes seconds from there on
+_GAP = 2.0  # between parts that no edge joins
+
+
+def layout_map(cognitive_map: CognitiveMap, polish: bool = True) -> Floats:
+    """(V, 2): x and y of each node, the same for the same map; an edge is about 1 long.
+
+    Classical scaling of the distances in steps, both ways of an edge being one step; `polish` lets Kamada-Kawai
+    improve on it where the map is small enough. Parts that no edge joins stand side by side, largest first.
+    """
+    nodes = cognitive_map.num_nodes
+    places = np.zeros((nodes, 2))
+    edges = (np.ones(cognitive_map.num_edges), (cognitive_map.edge_source, cognitive_map.edge_target))
+    graph = coo_array(edges, shape=(nodes, nodes)).tocsr()
+    parts, part = csgraph.connected_components(graph, directed=False)
+    left = 0.0
+    for number in np.argsort(-np.bincount(part, minlength=parts), kind="stable") if nodes else ():
+        members = np.flatnonzero(part == number)
+        apart = csgraph.shortest_path(graph[members][:, members], directed=False, unweighted=True)
+        drawn = _scale(apart)
+        if polish and 2 < len(members) <= _SMALL:
+            drawn = _polish(apart, drawn)
+        drawn -= drawn.min(axis=0)
+        places[members] = drawn + np.array([left, 0.0])
+        left += drawn[:, 0].max() + _GAP
+    return places
+
+
+def _scale(apart: NDArray[np.float64]) -> Floats:
+    """(V, 2): classical multidimensional scaling of distances (V, V)."""
+    nodes = len(apart)
+    if nodes < 3:
+        return np.stack((np.arange(nodes, dtype=np.float64), np.zeros(nodes)), axis=1)
+    squares = -0.5 * apart**2
+    squares -= squares.mean(axis=0)
+    squares -= squares.mean(axis=1, keepdims=True)
+    values, vectors = eigh(squares, subset_by_index=(nodes - 2, nodes - 1))
+    # An eigenvector's sign is arbitrary: its largest entry points up, so that a map is drawn the same each time.
+    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
+    return (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1].copy()
+
+
+def _polish(apart: NDArray[np.float64], start: Floats) -> Floats:
+    """(V, 2): the Kamada-Kawai layout found from `start`."""
+    import networkx
+
+    nodes = range(len(apart))
+    graph = networkx.empty_graph(len(apart))
+    distance = {one: dict(enumerate(apart[one].tolist())) for one in nodes}
+    drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(start)), scale=None)
+    return np.array([drawn[node] for node in nodes])
