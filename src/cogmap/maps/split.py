@@ -1,8 +1,9 @@
 """Codes that stand for two places: told apart by where the agent came from.
 
 Two places that differ only a few steps away may share a code, and no partition of codes can part them. But the agent
-came to them from different places. So steps at a code that does not lead where its node leads are numbered anew by
-the code, the node before and the action between, and the map is minimised again.
+came to them from different places. So steps at a code that does not lead where its node leads, or that found no node
+although the agent knew where it came from, are numbered anew by the code, the node before and the action between, and
+the map is minimised again.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ def minimise_and_split(index: Whole, walks: Walks, num_codes: int) -> Minimised:
         counts = count_transitions(index, walks.actions, num_codes, walks.num_actions)
         seen = count_sightings(index, walks.observations, num_codes, walks.num_observations)
         found = minimise(index, walks, counts, seen)
-        shared = unfaithful(index, walks, found)
+        shared = unfaithful(index, walks, found) | placeless(index, walks, found)
         if round_ == _ROUNDS or not shared.any():
             break
         index, num_codes = split(index, walks, shared, found.steps)
@@ -44,6 +45,14 @@ def unfaithful(index: Whole, walks: Walks, found: Minimised) -> Booleans:
     tries = np.bincount(code, minlength=codes)
     kept = np.bincount(code[expected == there[judged]], minlength=codes)
     return (tries >= _ENOUGH * walks.num_actions) & (kept < _FAITHFUL * tries)
+
+
+def placeless(index: Whole, walks: Walks, found: Minimised) -> Booleans:
+    """(J,): codes that stand for no place, and yet are often come to from one."""
+    codes = len(found.code_node)
+    from_somewhere = (found.steps[:, :-1] >= 0) & (index[:, 1:] >= 0)
+    come_to = np.bincount(index[:, 1:][from_somewhere], minlength=codes)
+    return (found.code_node < 0) & (come_to >= _ENOUGH * walks.num_actions)
 
 
 def split(index: Whole, walks: Walks, shared: Booleans, steps: Whole) -> tuple[Whole, int]:
