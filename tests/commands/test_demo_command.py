@@ -4,18 +4,25 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.commands import demo
+from cogmap.learning import learn
 
 
 @pytest.fixture
 def small(monkeypatch):
     """A story told in seconds; what is learned in them is not the point."""
+
+    def learn_little(walks, out, minutes, **options):
+        change = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
+        return learn(walks, out, steps=5, change=change, **options)
+
+    monkeypatch.setattr("cogmap.learning.learn", learn_little)
     for name, value in {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6, "STEPS": 40}.items():
         monkeypatch.setattr(demo, name, value)
 
 
-def test_the_story_leaves_everything_to_go_on_with_and_can_be_told_again(small, tmp_path, capsys):
+def test_the_story_leaves_everything_to_go_on_with(small, tmp_path, capsys):
     out = tmp_path / "demo"
-    assert main(["demo", "--out", str(out), "--minutes", "0.01"]) == 0
+    assert main(["demo", "--out", str(out)]) == 0
     told = capsys.readouterr().out
     for stage in range(1, 6):
         assert f"[{stage}/5]" in told
@@ -29,9 +36,22 @@ def test_the_story_leaves_everything_to_go_on_with_and_can_be_told_again(small, 
         "report.html",
     ):
         assert (out / name).is_file()
-    (out / "notes.txt").write_text("mine")
-    assert main(["demo", "--out", str(out), "--minutes", "0.01"]) == 0
-    assert (out / "notes.txt").read_text() == "mine"
+
+
+def test_an_earlier_demo_is_cleared_away_and_nothing_else(tmp_path):
+    for name in (
+        "demo.json",
+        "room.npz",
+        "runs/room/map.npz",
+        "runs/mine/map.npz",
+        "figures/map.svg",
+        "notes.txt",
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("{}")
+    demo._make_room_for(tmp_path)
+    left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
+    assert left == ["demo.json", "notes.txt", "runs/mine/map.npz"]
 
 
 @pytest.mark.parametrize("kind", ["folder", "file"])

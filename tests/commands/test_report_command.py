@@ -19,7 +19,8 @@ def folder(tmp_path_factory):
     assert main([*room, "--walks", "6", "--walk-seed", "1", "--out", str(folder / "test.npz")]) == 0
     walks = load_walks(folder / "room.npz")
     for name, ahead in (("own", 3), ("one_step", 1)):
-        learn(walks, folder / name, encoder="gru", prediction_steps=ahead, steps=3, num_codes=50, quiet=True)
+        change = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
+        learn(walks, folder / name, encoder="gru", prediction_steps=ahead, steps=5, change=change, quiet=True)
     return folder
 
 
@@ -36,7 +37,10 @@ def test_a_run_alone(folder, capsys):
     page = (folder / "own" / "report.html").read_text(encoding="utf-8")
     assert "How to make this again" in page
     assert "cogmap learn WALKS --out" in page
-    assert "--encoder gru --prediction-steps 3 --bottlenecks 1 --seed 0 --codes 50 --steps 3" in page
+    assert (
+        "--encoder gru --prediction-steps 3 --bottlenecks 1 --seed 0 --change num_codes=50 width=32 steps=5 "
+        "bottleneck_from=0" in page
+    )
     assert (folder / "own" / "figures" / "map.svg").stat().st_size > 0
     assert (folder / "own" / "figures" / "training.svg").stat().st_size > 0
 

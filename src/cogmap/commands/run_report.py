@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from cogmap.evaluation.scorecard import score, score_without_truth
 from cogmap.evaluation.scores import Scores
 from cogmap.files import read_json
 from cogmap.maps.layout import layout_map
+from cogmap.models.config import ModelConfig
 from cogmap.records import CognitiveMap, Truth, Walks
 from cogmap.report.example import fitting_context
 from cogmap.report.material import Material, Reading, read_with
@@ -23,6 +25,19 @@ if TYPE_CHECKING:
     from cogmap.run import Run
 
 STORED_SCORES = (("scores.json", "here"), ("scores.paper.json", "here, the paper's map"))
+
+# What `cogmap learn` is told by options of their own, or by the walks.
+_WITH_OPTIONS = (
+    "num_observations",
+    "num_actions",
+    "num_targets",
+    "encoder",
+    "vanilla",
+    "prediction_steps",
+    "bottlenecks",
+    "next_encoding",
+    "clone_structured",
+)
 
 
 def material_of(opened: Run, walks: Walks | None = None, truth: Truth | None = None) -> Material:
@@ -65,19 +80,31 @@ def _score(found: CognitiveMap, reading: Reading) -> Scores:
 
 
 def learn_command(opened: Run, walks: str = "WALKS") -> str:
-    """The line that learns this run again from its walks: options that are not the defaults."""
+    """The line that learns this run again from its walks: every choice that is not the preset's own."""
     model, training = opened.config, opened.training
-    usual_model, usual = preset_configs(model.form, model)
     told: list[str | int | float] = ["cogmap", "learn", walks, "--out", str(opened.folder)]
     told += ["--encoder", model.encoder, "--prediction-steps", model.prediction_steps]
     told += ["--bottlenecks", model.bottlenecks, "--seed", training.seed]
     told += ["--preset", "paper"] if model.form == "paper" else []
     told += ["--next-encoding"] if model.next_encoding else []
     told += ["--clone-structured"] if model.clone_structured else []
-    told += ["--codes", model.num_codes] if model.num_codes != usual_model.num_codes else []
-    told += ["--steps", training.steps] if training.steps != usual.steps else []
     told += ["--minutes", training.minutes] if training.minutes is not None else []
+    changes = _changes(opened)
+    told += ["--change", *changes] if changes else []
     return shlex.join(map(str, told))
+
+
+def _changes(opened: Run) -> list[str]:
+    """Fields of both configs that differ from the preset's, apart from those that have an option of their own."""
+    chosen = {name: getattr(opened.config, name) for name in _WITH_OPTIONS}
+    usual = preset_configs(opened.config.form, ModelConfig(**chosen))
+    pairs = ((asdict(opened.config), asdict(usual[0])), (asdict(opened.training), asdict(usual[1])))
+    return [
+        f"{name}={value}"
+        for config, preset in pairs
+        for name, value in config.items()
+        if name not in ("seed", "minutes") and value != preset[name]
+    ]
 
 
 def report_command(run: Path, walks: Path | None, beside: Path | None) -> str:

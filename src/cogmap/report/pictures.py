@@ -12,6 +12,7 @@ from cogmap.evaluation.ceiling import ceiling
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step
 from cogmap.evaluation.places import node_places
 from cogmap.evaluation.prediction import accuracy_by_step
+from cogmap.planning.whereabouts import nodes_by_code
 from cogmap.records import Floats, TableWorld, Truth
 from cogmap.report.curve_figures import (
     accuracy_figure,
@@ -106,8 +107,8 @@ def diagnostic_pictures(material: Material) -> Iterator[Picture]:
         )
         yield _picture(
             "teleportation",
-            teleportation_figure(teleportation_by_step(reading.nodes, material.cognitive_map)),
-            "Teleportation: how often the agent takes itself to have jumped.",
+            teleportation_figure(_teleportation(material, reading)),
+            "Teleportation: how often the agent, by its codes alone, takes itself to have jumped.",
             "Curve of the share of steps that jump to no neighbour, by step of the walk.",
         )
     if material.rows:
@@ -132,6 +133,12 @@ def place_points(material: Material) -> Floats:
 
 def is_drawable(world: TableWorld) -> bool:
     return world.coordinates is not None
+
+
+def _teleportation(material: Material, reading: Reading) -> Floats:
+    """By the codes alone, as in the paper: put right by the map, they would hardly jump."""
+    nodes = nodes_by_code(material.cognitive_map, reading.codes)
+    return teleportation_by_step(nodes, material.cognitive_map)
 
 
 def _ceiling(reading: Reading) -> Floats | None:
