@@ -11,6 +11,7 @@ from dataclasses import replace
 import numpy as np
 
 from cogmap.maps.counts import Whole
+from cogmap.maps.halves import join_halves
 from cogmap.maps.minimise import Minimised, majority, simplify
 from cogmap.maps.refine import never_taken
 from cogmap.maps.smooth import smooth
@@ -18,47 +19,80 @@ from cogmap.maps.split import minimise_and_split
 from cogmap.maps.survey import Survey, survey
 from cogmap.records import Booleans, Walks
 
-_ROUNDS = 4  # of parting and smoothing
+_ROUNDS = 6  # of smoothing and parting
 _SMOOTHINGS = 8  # at the most in a round, until the edges stand
 _STEPS_A_MOVE = 200  # that the walks smoothed on the way give each move of each node
+_FAITHFUL = 0.9  # share of a move's tries that must lead where the map says
+_ENOUGH = 10  # tries for a move to be judged
 
 
 def find_places(index: Whole, walks: Walks, num_codes: int) -> Minimised:
-    """The nodes of codes (B, N): minimised, parted and smoothed until every move that was tried is clear."""
+    """The nodes of codes (B, N): minimised, then parted and smoothed until every move that was tried is clear."""
     found = minimise_and_split(index, walks, num_codes)
-    dissolved = found.dissolved
-    for round_ in range(_ROUNDS):
-        view = smoothed_survey(walks, found.steps)
-        steps = None if view is None else smooth(walks, view.next_node, view.sees)
-        if view is None or steps is None:
-            break
-        found = replace(found, steps=steps)
-        if round_ == _ROUNDS - 1 or not unclear(view).any():
-            break
-        found = minimise_and_split(steps, walks, view.num_nodes)
-    found = _drop_unused(found)
-    return replace(
-        found, code_node=majority(index, found.steps, num_codes), real=index >= 0, dissolved=dissolved
-    )
+    some = _some_walks(walks, int(found.steps.max(initial=-1)) + 1)
+    steps = _polish(some, found.steps[: some.num_walks])
+    if steps is None:
+        return found
+    view = survey(some, steps)
+    placed = smooth(walks, view.next_node, view.sees)
+    steps = _renumbered(found.steps if placed is None else placed)
+    return replace(found, steps=steps, code_node=majority(index, steps, num_codes))
 
 
-def smoothed_survey(walks: Walks, steps: Whole) -> Survey | None:
-    """The nodes of `steps` (B, N) after smoothing on them until their edges stand; None if there are too many."""
+def _polish(walks: Walks, steps: Whole) -> Whole | None:
+    """Steps (B, N) smoothed and parted in turns; of all rounds the one with the fewest unclear moves and nodes."""
+    best: tuple[tuple[int, int], Whole] | None = None
+    for _ in range(_ROUNDS):
+        smoothed = _smooth_until_it_stands(walks, steps)
+        if smoothed is None:
+            return None
+        smoothed = _join_if_better(walks, smoothed)
+        view = survey(walks, smoothed)
+        faults = int(unclear(view).sum()), view.num_nodes
+        if best is None or faults < best[0]:
+            best = faults, smoothed
+        if not faults[0]:
+            break
+        steps = minimise_and_split(smoothed, walks, view.num_nodes).steps
+    return None if best is None else best[1]
+
+
+def _join_if_better(walks: Walks, steps: Whole) -> Whole:
+    """Halves of places joined, if the walks follow the map at least as well then."""
+    joined = join_halves(walks, steps)
+    smoothed = None if joined is None else _smooth_until_it_stands(walks, joined)
+    if smoothed is None or followed(survey(walks, smoothed)).sum() < followed(survey(walks, steps)).sum():
+        return steps
+    return smoothed
+
+
+def _smooth_until_it_stands(walks: Walks, steps: Whole) -> Whole | None:
+    """Smooth on the nodes of `steps` (B, N) until their edges stand; None if there are too many nodes for it."""
     view = survey(walks, steps)
-    some = _some_walks(walks, view.num_nodes)
     for _ in range(_SMOOTHINGS):
-        placed = smooth(some, view.next_node, view.sees)
+        placed = smooth(walks, view.next_node, view.sees)
         if placed is None:
             return None
-        before, view = view, survey(some, simplify(some, placed, dissolve=False))
+        steps = simplify(walks, placed, dissolve=False)
+        before, view = view, survey(walks, steps)
         if np.array_equal(view.next_node, before.next_node):
             break
-    return view
+    return steps
 
 
 def unclear(view: Survey) -> Booleans:
-    """(V, A): moves that were tried and lead nowhere clear."""
-    return (view.next_node < 0) & ~never_taken(view.tries) & (view.tries > 0)
+    """(V, A): moves that were tried and lead nowhere clear, or too often elsewhere than the map says."""
+    tried = ~never_taken(view.tries) & (view.tries >= _ENOUGH)
+    return tried & (followed(view) < _FAITHFUL * view.tries)
+
+
+def followed(view: Survey) -> Whole:
+    """(V, A): how often each move led where the map says."""
+    flows = view.flows
+    follows = flows.target == view.next_node[flows.source, flows.action]
+    cell = flows.source[follows] * view.tries.shape[1] + flows.action[follows]
+    counts = np.bincount(cell, weights=flows.count[follows], minlength=view.tries.size)
+    return counts.astype(np.int64).reshape(view.tries.shape)
 
 
 def _some_walks(walks: Walks, nodes: int) -> Walks:
@@ -73,8 +107,8 @@ def _some_walks(walks: Walks, nodes: int) -> Walks:
     )
 
 
-def _drop_unused(found: Minimised) -> Minimised:
-    """Nodes at which no step is are gone; the others are numbered on."""
-    renumbered = found.steps.copy()
-    renumbered[found.steps >= 0] = np.unique(found.steps[found.steps >= 0], return_inverse=True)[1]
-    return replace(found, steps=renumbered)
+def _renumbered(steps: Whole) -> Whole:
+    """Nodes at which no step is are gone, and the others numbered on."""
+    numbered = steps.copy()
+    numbered[steps >= 0] = np.unique(steps[steps >= 0], return_inverse=True)[1]
+    return numbered
