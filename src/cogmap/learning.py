@@ -51,12 +51,13 @@ def learn(
     minutes, steps: limits; the fast preset stops by itself when there is nothing more to learn.
     change: any other field of ModelConfig or TrainingConfig, as in {"width": 64, "num_codes": 300}.
     targets: (B, N) what to predict instead of the observations themselves, below `num_targets`.
-    resume: go on with the training that `out` holds, with the choices made then.
+    resume: go on with the training that `out` holds, with the choices made then; `minutes` are then minutes more,
+        `steps` are steps in all, and a training that had come to its end goes on at its full learning rate.
     Ctrl-C ends the training early and goes on to the map; a second one ends it all.
     """
     out = Path(out)
     if resume:
-        model_config, training = _resumed(out, walks, minutes, steps)
+        model_config, training = _resumed(out, walks)
     else:
         _refuse_existing(out)
         base = ModelConfig(
@@ -79,6 +80,7 @@ def learn(
         trainer = Trainer(model_config, training, task, target, processes)
         if resume:
             trainer.restore(out)
+            trainer.extend(minutes, steps)
         elif processes.leads:
             save_config(out, model_config, training, walks)
         train(trainer, out, Silent() if quiet else progress or default_progress())
@@ -100,15 +102,10 @@ def write_maps(run: Run, walks: Walks) -> None:
         save_map(run.folder / name, build_map(codes, walks, kind=kind))
 
 
-def _resumed(
-    out: Path, walks: Walks, minutes: float | None, steps: int | None
-) -> tuple[ModelConfig, TrainingConfig]:
+def _resumed(out: Path, walks: Walks) -> tuple[ModelConfig, TrainingConfig]:
     run = load_run(out)
     run.check_walks(walks)
-    training = run.training
-    if minutes is not None or steps is not None:
-        training = replace(training, minutes=minutes, steps=steps or training.steps)
-    return run.config, training
+    return run.config, run.training
 
 
 def _refuse_existing(out: Path) -> None:

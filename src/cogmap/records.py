@@ -210,6 +210,12 @@ class CognitiveMap:
     def num_edges(self) -> int:
         return self.edge_source.shape[0]
 
+    def to_networkx(self) -> Any:
+        """The map as a networkx graph. The one place where a record looks into a room: users ask the map for it."""
+        from cogmap.maps.export import to_networkx
+
+        return to_networkx(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Plan:

@@ -45,7 +45,7 @@ class Learn:
     device: str = "auto"
     """auto, cpu, cuda, mps, ..."""
     resume: bool = False
-    """Go on with the training in the run folder, with the choices made then."""
+    """Go on with the training in the run folder, with the choices made then; --minutes are then minutes more."""
     json: bool = False
     """Print the outcome as JSON, and nothing else."""
 

@@ -187,6 +187,15 @@ class Trainer:
             raise BadRun(f"{path} must be a checkpoint of this run: {problem}") from problem
         self.rows = read_metrics(folder)[: numbers["rows"]]
 
+    def extend(self, minutes: float | None, steps: int | None) -> None:
+        """Give a restored training new limits: minutes more, steps in all. One that had ended is taken up again."""
+        if minutes is None and steps is None:
+            return
+        until = None if minutes is None else self.seconds / 60 + minutes
+        self.config = replace(self.config, minutes=until, steps=self.config.steps if steps is None else steps)
+        if self.schedule.finished(self.done_steps):
+            self.schedule.fall_from, self.schedule.fall_steps = None, 0
+
 
 def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
     """Train until finished or interrupted; returns why it ended. The folder always holds a whole checkpoint."""
