@@ -52,11 +52,13 @@ def _scale(apart: NDArray[np.float64]) -> Floats:
 
 
 def _polish(apart: NDArray[np.float64], start: Floats) -> Floats:
-    """(V, 2): the Kamada-Kawai layout found from `start`."""
+    """(V, 2): the Kamada-Kawai layout found from `start`, neighbours 1 apart in the mean."""
     import networkx
 
     nodes = range(len(apart))
     graph = networkx.empty_graph(len(apart))
     distance = {one: dict(enumerate(apart[one].tolist())) for one in nodes}
-    drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(start)), scale=None)
-    return np.array([drawn[node] for node in nodes])
+    drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(start)))
+    points = np.array([drawn[node] for node in nodes])
+    one, other = np.nonzero(apart == 1)
+    return points / np.linalg.norm(points[one] - points[other], axis=1).mean()
