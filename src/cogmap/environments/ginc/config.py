@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 from cogmap.errors import BadConfig
 
@@ -52,10 +52,6 @@ class GincConfig:
     def examples_of(self, length: int) -> tuple[int, ...]:
         """The numbers of examples whose prompts of `length`-token examples are not too long."""
         return tuple(count for count in self.prompt_examples if (length + 1) * count <= LONGEST_PROMPT)
-
-    def as_json(self) -> dict[str, object]:
-        """Every field by name, for a file."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
 def _check_sizes(config: GincConfig) -> None:

@@ -81,10 +81,9 @@ def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: Cu
     length = shape[2]
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
-        after_example = draws.value.after + 2 * (length - 1)
-        return draws.slot.after[draws.concept.after], np.minimum(
-            after_example, draws.words.size, dtype=np.int32
-        )
+        after_head = draws.slot.after[draws.concept.after]
+        after_example = draws.value.after + 2 * (length - 1)  # a uniform number for every later token
+        return after_head, np.minimum(after_example, draws.words.size, dtype=np.int32)
 
     draws, prompt, example = _read(stream, world, shape, jumps)
     concept = draws.concept.value[prompt]  # (B,)
@@ -102,7 +101,7 @@ def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: Cu
 
 
 def _sample_outside(stream: WordStream, world: GincWorld, shape: Shape) -> Drawn:
-    """Every example visits any slots at one value: no concept makes such sequences."""
+    """Every example visits any slots at one value, whatever its concept's own ways."""
     length = shape[2]
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
