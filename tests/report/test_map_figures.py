@@ -11,6 +11,7 @@ from matplotlib.quiver import Quiver
 from report_material import ROOM, TRUTH, merged_map
 
 from cogmap.environments.oracle import optimal_route
+from cogmap.environments.table import torus
 from cogmap.errors import BadWorld
 from cogmap.evaluation.true_map import true_map
 from cogmap.records import TableWorld, Truth
@@ -147,3 +148,10 @@ def test_labels_are_shown_as_they_are_unless_they_are_too_long():
     shown = [text.get_text() for text in figure.axes[0].get_legend().get_texts()]
     assert shown == [r"\$x\$ and \$y\$", " _hidden", "a very long lab…", "色"]
     assert ">$x$ and $y$<" in svg_text(figure)
+
+
+def test_a_large_map_is_a_light_file():
+    world = torus(50, 60)
+    svg = svg_text(map_figure(true_map(world), points_at_places(world, np.arange(3000, dtype=np.int32))))
+    assert "data:image/png;base64," in svg
+    assert len(svg) < 1_000_000

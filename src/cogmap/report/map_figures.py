@@ -13,6 +13,7 @@ from cogmap.report.room_figures import add_legend, cell_centres, draw_walk, draw
 from cogmap.report.style import FADED, INK, styled
 
 _GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
+_MANY = 2000  # nodes; more are drawn as one picture, or the SVG gets heavy
 MERGED_SHARE = 0.9  # a node that is elsewhere on more than a tenth of its steps stands for several places
 
 
@@ -67,7 +68,7 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
         )
     colours = np.array(observation_colours(cognitive_map.num_observations))[cognitive_map.node_observation]
     ringed = np.zeros(len(points), dtype=bool) if merged is None else merged
-    drawn = axes.scatter(
+    axes.scatter(
         points[shown, 0],
         points[shown, 1],
         s=_node_size(points[shown]),
@@ -76,7 +77,8 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
         linewidths=[2.6 if ring else 0.7 for ring in ringed[shown]],
         zorder=2,
     )
-    drawn.set_gid("nodes")
+    for artist in axes.collections if len(points) > _MANY else ():
+        artist.set_rasterized(True)
     axes.set(aspect="equal")
     axes.margins(0.06)
     axes.invert_yaxis()  # rows count downwards

@@ -80,10 +80,15 @@ def merged_picture(material: Material, truth: Truth) -> tuple[Picture, int]:
     found, reading = material.cognitive_map, _reading(material)
     merged = merged_nodes(reading.nodes, truth, found.num_nodes)
     count = f"{merged.sum()} of its {found.num_nodes} nodes"
+    told = (
+        f"{count}, ringed in fuchsia, stand for several places at once"
+        if merged.any()
+        else "No node is merged"
+    )
     picture = _picture(
         "rival_map",
         map_figure(found, material.layout, merged),
-        f"The map of {material.name}. {count}, ringed in fuchsia, stand for several places at once.",
+        f"The map of {material.name}. {told}.",
         f"The map of {material.name}; {count} are marked as merged.",
     )
     return picture, int(merged.sum())
