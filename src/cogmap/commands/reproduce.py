@@ -50,7 +50,7 @@ class Reproduce:
     minutes: float | None = None
     """At the most, for each training."""
     out: Path = Path("runs/reproduce")
-    """Where the runs go. A run that is there and whole is scored again, not trained again."""
+    """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
     results: Path = Path("results")
     """Where the rows go, one CSV a table."""
 
@@ -76,7 +76,7 @@ def run(args: Reproduce) -> None:
 
 def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> list[dict[str, Any]]:
     """Train one model in one world, if that has not been done, and score it."""
-    from cogmap.learning import learn
+    from cogmap.learning import learn, write_maps
     from cogmap.run import MODEL_FILE, load_run
     from cogmap.walks.noise import add_noise
     from cogmap.walks.sample import sample_walks
@@ -89,6 +89,7 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     folder = args.out / args.table / f"{_slug(method)}-{choices['encoder']}-{args.preset}-{seed}"
     print(f"{experiment.what}, seed {seed}: {method}, {choices['encoder']}, {args.preset}", flush=True)
     if (folder / MODEL_FILE).is_file():
+        write_maps(load_run(folder), walks)
         finished = load_run(folder)
     else:
         resume = (folder / "checkpoint").is_dir()
