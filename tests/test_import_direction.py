@@ -13,7 +13,15 @@ PACKAGE = Path(cogmap.records.__file__).parent
 LEFT_TO_RIGHT = "environments walks models training codes maps planning evaluation report app"
 ROOMS = LEFT_TO_RIGHT.split()
 SHARED = {"records", "errors", "files", "version"}  # what every room may import; they import no room
-TOP = {"__init__", "__main__", "run", "learning", "experiments", "cli", "commands"}  # what may import every room
+TOP = {
+    "__init__",
+    "__main__",
+    "run",
+    "learning",
+    "experiments",
+    "cli",
+    "commands",
+}  # what may import every room
 EXCEPTIONS = {"records.py imports maps"}  # `CognitiveMap.to_networkx`, which users ask the map itself for
 MAY_KNOW_TRUTH = {"environments", "walks", "evaluation", "report"}
 MAY_USE_TORCH = {"models", "training", "codes"}

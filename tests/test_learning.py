@@ -88,7 +88,10 @@ def test_run_folder_holds_what_the_contract_says(learned: cogmap.Run) -> None:
 
 
 def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
-    walks, options = walks_of(tiny_world()), {"encoder": "gru", "change": SMALL, "quiet": True, "device": "cpu"}
+    walks, options = (
+        walks_of(tiny_world()),
+        {"encoder": "gru", "change": SMALL, "quiet": True, "device": "cpu"},
+    )
     first = cogmap.learn(walks, tmp_path / "run", steps=60, **options)
     assert first.training.steps == 60
     second = cogmap.learn(walks, tmp_path / "run", steps=120, resume=True, quiet=True, device="cpu")
@@ -110,7 +113,10 @@ def test_existing_folder_is_not_overwritten(learned: cogmap.Run) -> None:
         (lambda folder: (folder / "config.json").write_text('{"format": 99}'), "must be of format 1, got 99"),
         (lambda folder: (folder / "config.json").write_text('{"format": 1}'), "must hold the model options"),
         (lambda folder: (folder / "model.safetensors").unlink(), r"a run must hold model\.safetensors"),
-        (lambda folder: (folder / "model.safetensors").write_bytes(b"junk"), "must be a whole safetensors file"),
+        (
+            lambda folder: (folder / "model.safetensors").write_bytes(b"junk"),
+            "must be a whole safetensors file",
+        ),
         (lambda folder: (folder / "map.npz").unlink(), r"a run must hold map\.npz"),
         (lambda folder: (folder / "map.npz").write_bytes(b"junk"), r"map\.npz"),
     ],
@@ -140,7 +146,9 @@ def test_unknown_changes_are_told(tmp_path: Path) -> None:
     walks = walks_of(tiny_world())
     with pytest.raises(BadConfig, match="got 'widht', did you mean `width`"):
         cogmap.learn(walks, tmp_path / "run", change={"widht": 3})
-    with pytest.raises(BadConfig, match=r"`prediction_steps` \(=50\) must be below the longest walk's length \(=40\)"):
+    with pytest.raises(
+        BadConfig, match=r"`prediction_steps` \(=50\) must be below the longest walk's length \(=40\)"
+    ):
         cogmap.learn(walks, tmp_path / "run", prediction_steps=50, quiet=True)
     assert not (tmp_path / "run" / "model.safetensors").exists()
 

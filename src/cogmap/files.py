@@ -32,8 +32,8 @@ def write_whole(path: str | Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
+        Path(temporary).chmod(0o666 & ~_umask())
+        Path(temporary).replace(path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     finally:

@@ -97,7 +97,9 @@ class TableWorld:
         if positions == 0 or actions == 0:
             raise BadWorld(f"a world needs a position and an action, got shape {self.next_position.shape}")
         if self.observation.shape != (positions,):
-            raise BadWorld(f"`observation` must have shape (P,) = {(positions,)}, got {self.observation.shape}")
+            raise BadWorld(
+                f"`observation` must have shape (P,) = {(positions,)}, got {self.observation.shape}"
+            )
         _check_range("next_position", self.next_position, positions, BadWorld)
         _check_range("observation", self.observation, self.num_observations, BadWorld)
         _check_labels("observation_labels", self.observation_labels, self.num_observations, BadWorld)
@@ -112,7 +114,11 @@ class TableWorld:
             object.__setattr__(self, "legal", _read_only(legal.copy()))
         if self.coordinates is not None:
             coordinates = np.asarray(self.coordinates, dtype=np.float64)
-            if coordinates.ndim != 2 or coordinates.shape[0] != positions or coordinates.shape[1] not in (2, 3):
+            if (
+                coordinates.ndim != 2
+                or coordinates.shape[0] != positions
+                or coordinates.shape[1] not in (2, 3)
+            ):
                 raise BadWorld(f"`coordinates` must have shape (P, 2) or (P, 3), got {coordinates.shape}")
             object.__setattr__(self, "coordinates", _read_only(coordinates.copy()))
 
@@ -188,12 +194,18 @@ class CognitiveMap:
         _take(self, "code_tuples", 2, BadRun)
         _take(self, "code_node", 1, BadRun)
         if self.node_support.shape != self.node_observation.shape:
-            raise BadRun(f"`node_support` must have shape {self.node_observation.shape}, got {self.node_support.shape}")
+            raise BadRun(
+                f"`node_support` must have shape {self.node_observation.shape}, got {self.node_support.shape}"
+            )
         for name in ("edge_action", "edge_target", "edge_support"):
             if getattr(self, name).shape != self.edge_source.shape:
-                raise BadRun(f"`{name}` must have shape {self.edge_source.shape}, got {getattr(self, name).shape}")
+                raise BadRun(
+                    f"`{name}` must have shape {self.edge_source.shape}, got {getattr(self, name).shape}"
+                )
         if self.code_node.shape != self.code_tuples.shape[:1]:
-            raise BadRun(f"`code_node` must have shape {self.code_tuples.shape[:1]}, got {self.code_node.shape}")
+            raise BadRun(
+                f"`code_node` must have shape {self.code_tuples.shape[:1]}, got {self.code_node.shape}"
+            )
         _check_range("node_observation", self.node_observation, self.num_observations, BadRun)
         _check_range("edge_source", self.edge_source, self.num_nodes, BadRun)
         _check_range("edge_target", self.edge_target, self.num_nodes, BadRun)

@@ -99,7 +99,9 @@ def test_a_map_too_large_to_smooth_is_left_as_it_is(monkeypatch: pytest.MonkeyPa
     assert is_the_world(find_places(truth.positions, walks, 7).steps, walks, truth.positions, world)
 
 
-def confused_codes(world: TableWorld, positions: np.ndarray, pairs: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def confused_codes(
+    world: TableWorld, positions: np.ndarray, pairs: np.ndarray, rng: np.random.Generator
+) -> np.ndarray:
     """Three codes a place; places of a pair share theirs half of the time, as look-alike insides of a patch do."""
     same = np.arange(world.num_positions)
     same[pairs[:, 1]] = pairs[:, 0]
@@ -114,7 +116,11 @@ def test_confused_insides_of_a_patch_still_give_the_world(kind: str) -> None:
         (top, left), (low, right) = world.patch_corners  # type: ignore[attr-defined]
         inside = np.array([(row, column) for row in (1, 2) for column in (1, 2)])
         pairs = np.stack(
-            [(top + inside[:, 0]) * 10 + left + inside[:, 1], (low + inside[:, 0]) * 10 + right + inside[:, 1]], 1
+            [
+                (top + inside[:, 0]) * 10 + left + inside[:, 1],
+                (low + inside[:, 0]) * 10 + right + inside[:, 1],
+            ],
+            1,
         )
     else:
         world = torus(height=6, width=8, observations=4, one_way_doors=6, seed=0)

@@ -38,7 +38,14 @@ def test_bottleneck_comes_on_early_when_the_continuous_model_is_good() -> None:
 
 def test_bottleneck_closes_gradually_unless_it_is_there_from_the_start() -> None:
     late, always = Schedule(quantize_from=500), Schedule(quantize_from=0)
-    assert [late.strength(step) for step in (0, 499, 500, 599, 699, 2000)] == [0.0, 0.0, 1 / 200, 0.5, 1.0, 1.0]
+    assert [late.strength(step) for step in (0, 499, 500, 599, 699, 2000)] == [
+        0.0,
+        0.0,
+        1 / 200,
+        0.5,
+        1.0,
+        1.0,
+    ]
     assert always.strength(0) == 1.0
 
 
