@@ -101,6 +101,8 @@ def beliefs(world, observations, actions, steps):
         fitting = belief & (world.observation == observations[:, n, None])
         belief = np.where(fitting.any(axis=1, keepdims=True), fitting, belief)
         number[:, n], certain[:, n] = belief @ hashes, belief.sum(axis=1) == 1
+        if n == actions.shape[1]:
+            break
         moved = np.zeros_like(belief)
         walker, place = np.nonzero(belief)
         moved[walker, world.next_position[place, actions[walker, n]]] = True
@@ -145,7 +147,7 @@ def _unsure(number, world, observations, actions, coding, kinds):
     early = number[:, : coding.uncertain]
     if coding.uncertain == 0:
         return early
-    belief, certain = beliefs(world, observations, actions, coding.uncertain)
+    belief, certain = beliefs(world, observations, actions, early.shape[1])
     return np.where(certain, early, world.num_positions * kinds + belief % coding.beliefs)
 
 

@@ -69,6 +69,7 @@ def settle(index: Whole, walks: Walks, steps: Whole) -> Whole:
             break
         before, view = code_node, survey(walks, steps)
         steps = track(spread(code_node, index), walks.actions, view.next_node)
+        steps[index < 0] = UNKNOWN
     return steps
 
 
