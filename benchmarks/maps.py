@@ -1,0 +1,161 @@
+"""Counts and maps of a 15x20 room's codes, beside a plain loop over the same steps in the same run, on one thread.
+
+python -m benchmarks.maps
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections import defaultdict
+from collections.abc import Callable
+
+import numpy as np
+
+from cogmap.environments.room import AliasedRoom
+from cogmap.maps.build import build_map
+from cogmap.maps.cluster import hamming_clusters
+from cogmap.maps.counts import Counts, count_transitions, unique_codes
+from cogmap.maps.layout import layout_map
+from cogmap.records import Codes, CognitiveMap, Walks
+from cogmap.walks.sample import sample_walks
+
+WALKS, STEPS = 2048, 400
+PLAIN_WALKS = 20  # enough for a steady time a step
+MIN_RATIO = 100
+MAX_GROWTH = 2.6  # of the time when there are twice as many walks
+MAX_HAMMING_SECONDS = 5.0
+TUPLES = 100_000
+
+Row = dict[str, str | float | bool]
+
+
+def room_codes(bottlenecks: int, rng: np.random.Generator) -> tuple[Codes, Walks]:
+    """Codes as of a trained model: five a place, one in a hundred wrong, flips in each of several bottlenecks."""
+    room = AliasedRoom(height=15, width=20, observations=4)
+    walks, truth = sample_walks(room, WALKS, STEPS, rng)
+    wrong = rng.random(truth.positions.shape) < 0.01
+    place = np.where(wrong, rng.integers(0, 300, wrong.shape), truth.positions)
+    number = 5 * place + rng.integers(0, 5, place.shape)
+    if bottlenecks == 1:
+        return Codes(number[:, :, None], walks.lengths, 1500), walks
+    tables = rng.integers(0, 1000, (bottlenecks, 1500))
+    codes = np.stack([table[number] for table in tables], axis=-1)
+    codes = np.where(rng.random(codes.shape) < 0.02, rng.integers(0, 1000, codes.shape), codes)
+    return Codes(codes, walks.lengths, 1000), walks
+
+
+def plain_counts(codes: Codes, walks: Walks, rows: int) -> dict[object, int]:
+    """As one writes it first: walk by walk, step by step, bottleneck by bottleneck."""
+    counts: dict[object, int] = defaultdict(int)
+    for walk in range(rows):
+        for step in range(STEPS - 1):
+            here = tuple(codes.codes[walk, step, m] for m in range(codes.bottlenecks))
+            there = tuple(codes.codes[walk, step + 1, m] for m in range(codes.bottlenecks))
+            counts[here, walks.actions[walk, step], there] += 1
+    return counts
+
+
+def sparse_counts(codes: Codes, walks: Walks, rows: int = WALKS) -> Counts:
+    some = Codes(codes.codes[:rows], codes.lengths[:rows], codes.num_codes)
+    tuples, index = unique_codes(some)
+    return count_transitions(index, walks.actions[:rows], len(tuples), walks.num_actions)
+
+
+def seconds(work: Callable[[], object], repeats: int = 3) -> float:
+    """Processor time of the best of a few tries."""
+    best = float("inf")
+    for _ in range(repeats):
+        start = time.process_time()
+        work()
+        best = min(best, time.process_time() - start)
+    return best
+
+
+def count_rows(codes: Codes, walks: Walks) -> list[Row]:
+    name = f"counts, M={codes.bottlenecks}"
+    spent = seconds(lambda: sparse_counts(codes, walks), 7)
+    half = seconds(lambda: sparse_counts(codes, walks, WALKS // 2), 7)
+    plain = seconds(lambda: plain_counts(codes, walks, PLAIN_WALKS)) * WALKS / PLAIN_WALKS
+    counts = sparse_counts(codes, walks)
+    what = f"{counts.num_codes} codes, {len(counts.count)} transitions, {spent * 1000:.0f} ms"
+    times = f"{what}; {plain / spent:.0f} times a plain loop (at least {MIN_RATIO})"
+    growth = f"{spent / half:.2f} times as long for twice the walks (at most {MAX_GROWTH})"
+    return [
+        {"name": name, "value": plain / spent, "good": plain / spent >= MIN_RATIO, "text": times},
+        {"name": name, "value": spent / half, "good": spent / half <= MAX_GROWTH, "text": growth},
+    ]
+
+
+def map_rows(codes: Codes, walks: Walks) -> list[Row]:
+    rows: list[Row] = []
+    for kind in ("minimal", "paper"):
+        start = time.process_time()
+        found = build_map(codes, walks, kind=kind)
+        spent = time.process_time() - start
+        text = f"{len(found.code_tuples)} codes to {found.num_nodes} nodes in {spent:.2f} s"
+        good = kind == "paper" or found.num_nodes == 300
+        rows.append(
+            {"name": f"{kind} map, M={codes.bottlenecks}", "value": spent, "good": good, "text": text}
+        )
+    return rows
+
+
+def hamming_row(rng: np.random.Generator) -> Row:
+    tuples = np.unique(rng.integers(0, 40, (TUPLES + 3000, 4)), axis=0)[:TUPLES]
+    spent = seconds(lambda: hamming_clusters(tuples, 0.25))
+    text = f"{len(tuples)} tuples in {spent:.2f} s (at most {MAX_HAMMING_SECONDS:g})"
+    return {"name": "Hamming, M=4", "value": spent, "good": spent <= MAX_HAMMING_SECONDS, "text": text}
+
+
+def layout_row() -> Row:
+    spent = seconds(lambda: layout_map(_grid_map(30, 40), polish=False))
+    return {
+        "name": "layout",
+        "value": spent,
+        "good": True,
+        "text": f"1200 nodes by scaling alone in {spent:.2f} s",
+    }
+
+
+def _grid_map(height: int, width: int) -> CognitiveMap:
+    table = AliasedRoom(height=height, width=width, observations=4).next_position
+    places, actions = table.shape
+    source, action = np.divmod(np.arange(places * actions), actions)
+    ones = np.ones(places * actions, dtype=np.int32)
+    return CognitiveMap(
+        kind="minimal",
+        node_observation=np.zeros(places, dtype=np.int32),
+        node_support=ones[:places],
+        edge_source=source.astype(np.int32),
+        edge_action=action.astype(np.int32),
+        edge_target=table.ravel(),
+        edge_support=ones,
+        code_tuples=np.arange(places, dtype=np.int32)[:, None],
+        code_node=np.arange(places, dtype=np.int32),
+        num_observations=1,
+        num_actions=actions,
+        explained=1.0,
+    )
+
+
+def run() -> list[Row]:
+    rng = np.random.default_rng(0)
+    rows = [hamming_row(rng), layout_row()]
+    for bottlenecks in (1, 4):
+        codes, walks = room_codes(bottlenecks, rng)
+        rows += count_rows(codes, walks) + map_rows(codes, walks)
+    return rows
+
+
+def main() -> bool:
+    """Print the table; true if every row is within its limits."""
+    print(f"maps of {WALKS} walks of {STEPS} steps in a 15x20 room, processor time")
+    rows = run()
+    for row in rows:
+        print(f"  {row['name']:18s} {row['text']}{'' if row['good'] else '   BEYOND ITS LIMIT'}")
+    return all(row["good"] for row in rows)
+
+
+if __name__ == "__main__":
+    sys.exit(0 if main() else 1)
