@@ -88,6 +88,8 @@ def read_arrays(path: str | Path, error: type[CogmapError]) -> dict[str, NDArray
             if stream.read(1) == b"":
                 raise error(f"{path} must be an npz file, got an empty file")
             with zipfile.ZipFile(stream) as archive:
+                if _entries_promised(stream) not in (None, len(archive.namelist())):
+                    raise error(f"{path} must be a whole npz file, some of its arrays are missing")
                 return {name.removesuffix(".npy"): _read_member(archive, name) for name in archive.namelist()}
     except CogmapError:
         raise
@@ -95,6 +97,13 @@ def read_arrays(path: str | Path, error: type[CogmapError]) -> dict[str, NDArray
         raise error(f"cannot read {path}: {problem.strerror or problem}") from problem
     except Exception as problem:  # zipfile, its decompressors and numpy fail on damage in a dozen ways
         raise error(f"{path} must be an npz file without pickles: {problem}") from problem
+
+
+def _entries_promised(stream: IO[bytes]) -> int | None:
+    """How many members the archive's last record speaks of: zipfile does not compare, and loses members in silence."""
+    stream.seek(-22, os.SEEK_END)
+    record = stream.read(22)
+    return int.from_bytes(record[10:12], "little") if record[:4] == b"PK\x05\x06" else None
 
 
 def _read_member(archive: zipfile.ZipFile, name: str) -> NDArray[Any]:

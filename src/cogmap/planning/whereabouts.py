@@ -1,8 +1,8 @@
 """Where the agent was at every step: by the codes, by the map, or by both.
 
 - On the paper's map the codes alone decide, as in the paper: it has too many roads that do not exist.
-- On a minimal map that has nothing to warn of, a filter over its nodes is the best there is: codes are made from the
-  same history, are now and then wrong, and stay wrong for some steps.
+- On a minimal map that has nothing to warn of, a filter over its nodes is the best there is once it is sure: codes are
+  made from the same history, are now and then wrong, and stay wrong for some steps. Until then their word is taken.
 - On a minimal map with warnings the filter takes the codes as evidence, so that each can make up for the other.
 """
 
@@ -14,7 +14,7 @@ from cogmap.planning.belief import track
 from cogmap.planning.locate import locate
 from cogmap.records import Codes, CognitiveMap, Integers
 
-BELIEVED = 0.5  # a node less likely than this is no answer
+BELIEVED = 0.9  # a node less likely than this is no answer of the filter
 
 
 def whereabouts(
@@ -30,7 +30,8 @@ def whereabouts(
     suggestions = by_code if cognitive_map.warnings else None
     by_step = np.arange(observations.shape[1])
     nodes, certainty = track(cognitive_map, observations, actions, suggestions)
-    return np.where((certainty >= BELIEVED) & (by_step < codes.lengths[:, None]), nodes, -1).astype(np.int32)
+    nodes = np.where(certainty >= BELIEVED, nodes, by_code)
+    return np.where(by_step < codes.lengths[:, None], nodes, -1).astype(np.int32)
 
 
 def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
