@@ -100,9 +100,10 @@ def test_prompts_taken_as_prompts_against_brute_force(seed: int) -> None:
             assert scores[predicted[prompt]] == pytest.approx(max(scores))
 
 
-def test_many_prompts_are_filtered_as_few_are() -> None:
-    """More than fit one chunk, and a chunk that is not full."""
+def test_many_prompts_are_filtered_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More than fit one chunk of 40, and a chunk that is not full."""
     world, cells = drawn(replace(TINY, prompts=450))
+    monkeypatch.setattr("cogmap.evaluation.ginc_filter.TOGETHER", 40 * 2 * 6)
     for cell in cells:
         some = slice(195, 205)
         alone = replace(cell, tokens=cell.tokens[some], label=cell.label[some])

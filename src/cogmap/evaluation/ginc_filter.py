@@ -23,7 +23,9 @@ from cogmap.environments.ginc.beliefs import advance, condition, word_probabilit
 from cogmap.records import Floats, Integers
 
 CUT = 1e-5  # chance, at each step, that a document goes on from anywhere
-CHUNK = 200  # prompts filtered together: their beliefs about five concepts fit a core's cache
+# Numbers in the beliefs of prompts that are filtered together: they stay in a core's cache, and in memory that
+# the allocator keeps. Arrays of 100 prompts went back to the system at each step, and took three times as long.
+TOGETHER = 25_000
 
 
 @dataclass(frozen=True)
@@ -62,7 +64,7 @@ def in_context_accuracy(predicted: Integers, prompts: Prompts) -> float:
 
 def predict_as_documents(world: GincWorld, tokens: Integers, cut: float = CUT) -> Integers:
     """(B,): the most likely word after `tokens` (B, N), taken for the beginning of a document."""
-    return np.concatenate([_documents_chunk(world, chunk, cut) for chunk in _chunks(tokens)])
+    return np.concatenate([_documents_chunk(world, chunk, cut) for chunk in _chunks(world, tokens)])
 
 
 def _documents_chunk(world: GincWorld, tokens: Integers, cut: float) -> Integers:
@@ -103,7 +105,9 @@ def _concept_and_slot(world: GincWorld, prompts: Prompts) -> Floats:
     evidence[:, 0] = -np.inf  # no example starts in the delimiter's slot
     if prompts.examples:
         distinct, which = np.unique(examples.reshape(-1, prompts.length), axis=0, return_inverse=True)
-        likelihood = np.concatenate([_log_likelihood(world, chunk) for chunk in _chunks(distinct)], axis=2)
+        likelihood = np.concatenate(
+            [_log_likelihood(world, chunk) for chunk in _chunks(world, distinct)], axis=2
+        )
         for example in which.reshape(examples.shape[:2]).T:
             evidence += likelihood[:, :, example]
     highest = evidence.max(axis=(0, 1))
@@ -129,5 +133,6 @@ def _log_likelihood(world: GincWorld, words: Integers) -> Floats:
         return np.log(ahead.mean(axis=1)) + scale
 
 
-def _chunks(rows: Integers) -> list[Integers]:
-    return [rows[first : first + CHUNK] for first in range(0, len(rows), CHUNK)]
+def _chunks(world: GincWorld, rows: Integers) -> list[Integers]:
+    size = max(1, TOGETHER // (world.num_concepts * world.emission.size))
+    return [rows[first : first + size] for first in range(0, len(rows), size)]
