@@ -83,7 +83,7 @@ def predict_as_prompts(world: GincWorld, prompts: Prompts) -> Integers:
     """(B,): the most likely word asked for, given that prompts are made as they are."""
     weight = _concept_and_slot(world, prompts)  # (C, F, B)
     last = prompts.last_example()  # (B, k - 1)
-    parts = _chunks(np.arange(prompts.count, dtype=np.int32))
+    parts = _chunks(world, np.arange(prompts.count, dtype=np.int32))
     return np.concatenate([_complete(world, weight[:, :, part], last[part]) for part in parts])
 
 
