@@ -11,7 +11,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.maps.build import build_map
 from cogmap.maps.polish import find_places
-from cogmap.maps.smooth import NOISE, SLIP, smooth
+from cogmap.maps.smooth import SLIP, smooth
 from cogmap.maps.split import minimise_and_split
 from cogmap.maps.survey import survey
 from cogmap.records import Codes, TableWorld, Walks
@@ -54,7 +54,7 @@ def brute_force_posterior(walks: Walks, next_node: np.ndarray, sees: np.ndarray)
         chance = 1.0
         for step, node in enumerate(path):
             right = sees[node] == walks.observations[0, step]
-            chance *= 1 - NOISE if right else NOISE / (walks.num_observations - 1)
+            chance *= 0.98 if right else 0.02 / (walks.num_observations - 1)
             if step:
                 target = next_node[path[step - 1], walks.actions[0, step - 1]]
                 follows = 1 / nodes if target < 0 else float(target == node)

@@ -49,6 +49,8 @@ class Reproduce:
     """How to train."""
     minutes: float | None = None
     """At the most, for each training."""
+    steps: int | None = None
+    """At the most, for each training."""
     out: Path = Path("runs/reproduce")
     """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
     results: Path = Path("results")
@@ -94,7 +96,14 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     else:
         resume = (folder / "checkpoint").is_dir()
         finished = learn(
-            walks, folder, preset=args.preset, minutes=args.minutes, seed=seed, resume=resume, **choices
+            walks,
+            folder,
+            preset=args.preset,
+            minutes=args.minutes,
+            steps=args.steps,
+            seed=seed,
+            resume=resume,
+            **choices,
         )
     test = sample_walks(world, TEST_WALKS, experiment.steps, np.random.default_rng([seed, 3]))
     return _score(args, experiment, method, seed, finished, world, *test)
@@ -152,6 +161,7 @@ def _row(
     command = f'cogmap reproduce {args.table} --first-seed {seed} --only "{method}"'
     command += "" if vanilla else f" --encoder {encoder}"
     command += f" --preset {args.preset}" + (f" --minutes {args.minutes}" if args.minutes else "")
+    command += f" --steps {args.steps}" if args.steps else ""
     return {
         "method": method if vanilla else f"{method}, {encoder}",
         "environment": f"{args.table}: {world.name}",

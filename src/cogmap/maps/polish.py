@@ -23,6 +23,7 @@ _ROUNDS = 6  # of smoothing and parting
 _SMOOTHINGS = 8  # at the most in a round, until the edges stand
 _STEPS_A_MOVE = 200  # that the walks smoothed on the way give each move of each node
 _FAITHFUL = 0.9  # share of a move's tries that must lead where the map says
+_NOISE = (0.02, 0.3)  # the least and the most that is reckoned with
 _ENOUGH = 10  # tries for a move to be judged
 
 
@@ -34,24 +35,24 @@ def find_places(index: Whole, walks: Walks, num_codes: int) -> Minimised:
     if steps is None:
         return found
     view = survey(some, steps)
-    placed = smooth(walks, view.next_node, view.sees)
+    placed = smooth(walks, view.next_node, view.sees, noise_of(view))
     steps = _renumbered(found.steps if placed is None else placed)
     return replace(found, steps=steps, code_node=majority(index, steps, num_codes))
 
 
 def _polish(walks: Walks, steps: Whole) -> Whole | None:
-    """Steps (B, N) smoothed and parted in turns; of all rounds the one with the fewest unclear moves and nodes."""
-    best: tuple[tuple[int, int], Whole] | None = None
+    """Steps (B, N) smoothed and parted in turns; of all rounds the one whose map the walks follow best."""
+    best: tuple[int, Whole] | None = None
     for _ in range(_ROUNDS):
         smoothed = _smooth_until_it_stands(walks, steps)
         if smoothed is None:
             return None
         smoothed = _join_if_better(walks, smoothed)
         view = survey(walks, smoothed)
-        faults = int(unclear(view).sum()), view.num_nodes
-        if best is None or faults < best[0]:
-            best = faults, smoothed
-        if not faults[0]:
+        good = int(followed(view).sum())
+        if best is None or good > best[0]:
+            best = good, smoothed
+        if not unclear(view).any():
             break
         steps = minimise_and_split(smoothed, walks, view.num_nodes).steps
     return None if best is None else best[1]
@@ -70,7 +71,7 @@ def _smooth_until_it_stands(walks: Walks, steps: Whole) -> Whole | None:
     """Smooth on the nodes of `steps` (B, N) until their edges stand; None if there are too many nodes for it."""
     view = survey(walks, steps)
     for _ in range(_SMOOTHINGS):
-        placed = smooth(walks, view.next_node, view.sees)
+        placed = smooth(walks, view.next_node, view.sees, noise_of(view))
         if placed is None:
             return None
         steps = simplify(walks, placed, dissolve=False)
@@ -84,6 +85,12 @@ def unclear(view: Survey) -> Booleans:
     """(V, A): moves that were tried and lead nowhere clear, or too often elsewhere than the map says."""
     tried = ~never_taken(view.tries) & (view.tries >= _ENOUGH)
     return tried & (followed(view) < _FAITHFUL * view.tries)
+
+
+def noise_of(view: Survey) -> float:
+    """How often something else is seen at a node than it shows; a little even where that never happened."""
+    shown = view.seen.observation == view.sees[view.seen.code]
+    return float(np.clip(1 - view.seen.count[shown].sum() / max(view.seen.count.sum(), 1), *_NOISE))
 
 
 def followed(view: Survey) -> Whole:

@@ -14,18 +14,20 @@ from cogmap.maps.evidence import UNKNOWN
 from cogmap.records import Floats, Integers, Walks
 
 SLIP = 0.01  # probability that a step does not lead where the edge says
-NOISE = 0.02  # probability that something else is seen than the node shows
 SURE = 0.9  # posterior from which a step counts as placed
 _BELIEFS_AT_ONCE = 80_000  # walks times nodes
 _MOST_WORK = 2_000_000_000  # steps times nodes; beyond it smoothing takes minutes, and is left out
 
 
-def smooth(walks: Walks, next_node: Whole, sees: Whole) -> Whole | None:
-    """(B, N) the node of every step, UNKNOWN where it is not sure; None where the map is too large for it."""
+def smooth(walks: Walks, next_node: Whole, sees: Whole, noise: float = 0.02) -> Whole | None:
+    """(B, N) the node of every step, UNKNOWN where it is not sure; None where the map is too large for it.
+
+    `noise` is the probability that something else is seen than the node shows.
+    """
     nodes = len(sees)
     if nodes == 0 or nodes * int(walks.lengths.sum()) > _MOST_WORK:
         return None
-    likelihood = _likelihood(sees, walks.num_observations)
+    likelihood = _likelihood(sees, walks.num_observations, noise)
     # One more column takes what leads nowhere known.
     target = np.where(next_node < 0, nodes, next_node).T.copy()  # (A, V)
     placed = np.full(walks.observations.shape, UNKNOWN, dtype=np.int32)
@@ -38,10 +40,10 @@ def smooth(walks: Walks, next_node: Whole, sees: Whole) -> Whole | None:
     return placed
 
 
-def _likelihood(sees: Whole, num_observations: int) -> Floats:
+def _likelihood(sees: Whole, num_observations: int, noise: float) -> Floats:
     """(O, V): how likely each node shows each observation."""
     shows = np.arange(num_observations)[:, None] == sees
-    return np.where(shows, 1 - NOISE, NOISE / max(num_observations - 1, 1))
+    return np.where(shows, 1 - noise, noise / max(num_observations - 1, 1))
 
 
 def _smooth_rows(
