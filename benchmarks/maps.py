@@ -1,5 +1,7 @@
 """Counts and maps of a 15x20 room's codes, beside a plain loop over the same steps in the same run, on one thread.
 
+Counts are the distinct tuples in order, the number of each step's tuple, and the transitions between them.
+
 python -m benchmarks.maps
 """
 
@@ -45,15 +47,25 @@ def room_codes(bottlenecks: int, rng: np.random.Generator) -> tuple[Codes, Walks
     return Codes(codes, walks.lengths, 1000), walks
 
 
-def plain_counts(codes: Codes, walks: Walks, rows: int) -> dict[object, int]:
-    """As one writes it first: walk by walk, step by step, bottleneck by bottleneck."""
+def plain_counts(
+    codes: Codes, walks: Walks, rows: int
+) -> tuple[list[object], list[list[int]], dict[object, int]]:
+    """The same three things as one writes it first, walk by walk, step by step, bottleneck by bottleneck."""
+    met: set[object] = set()
+    for walk in range(rows):
+        for step in range(STEPS):
+            met.add(tuple(codes.codes[walk, step, m] for m in range(codes.bottlenecks)))
+    tuples = sorted(met)  # type: ignore[type-var]
+    number = {code: rank for rank, code in enumerate(tuples)}
+    index = [[0] * STEPS for _ in range(rows)]
     counts: dict[object, int] = defaultdict(int)
     for walk in range(rows):
-        for step in range(STEPS - 1):
-            here = tuple(codes.codes[walk, step, m] for m in range(codes.bottlenecks))
-            there = tuple(codes.codes[walk, step + 1, m] for m in range(codes.bottlenecks))
-            counts[here, walks.actions[walk, step], there] += 1
-    return counts
+        for step in range(STEPS):
+            code = tuple(codes.codes[walk, step, m] for m in range(codes.bottlenecks))
+            index[walk][step] = number[code]
+            if step:
+                counts[index[walk][step - 1], walks.actions[walk, step - 1], number[code]] += 1
+    return tuples, index, counts
 
 
 def sparse_counts(codes: Codes, walks: Walks, rows: int = WALKS) -> Counts:

@@ -17,6 +17,7 @@ from cogmap.records import Booleans, Codes, Walks
 Whole = NDArray[np.integer[Any]]  # whole numbers of any width; records keep 32 bits
 Keys = NDArray[np.int64]
 _KEY_BITS = 63
+_BLOCK = 1 << 15  # rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +75,24 @@ def rank_rows(rows: Whole, bound: int | None = None) -> tuple[Keys, Whole]:
 
     Entries must not be negative; `bound` is above all of them.
     """
-    key, bits = np.zeros(len(rows), dtype=np.int64), 0
     width = (int(rows.max(initial=0)) if bound is None else bound - 1).bit_length()
-    for column in rows.T:
-        if bits + width + len(rows).bit_length() > _KEY_BITS:
-            place, rank = _rank(key, bits)
-            key, bits = rank.astype(np.int64), len(place).bit_length()
-        key <<= width
-        key |= column
-        bits += width
-    return _rank(key, bits)
+    bits = width * rows.shape[1]
+    if bits + len(rows).bit_length() <= _KEY_BITS or rows.shape[1] == 1:
+        return _rank(_pack(rows, width), bits)
+    place, rank = rank_rows(rows[:, :-1], bound)
+    key = (rank.astype(np.int64) << width) | rows[:, -1]
+    return _rank(key, len(place).bit_length() + width)
+
+
+def _pack(rows: Whole, width: int) -> Keys:
+    """(R,): the entries of each row side by side in one integer, `width` bits each."""
+    key = np.zeros(len(rows), dtype=np.int64)
+    for start in range(0, len(rows), _BLOCK):  # a block's columns are read in turn: they should stay near
+        block = key[start : start + _BLOCK]
+        for column in rows[start : start + _BLOCK].T:
+            block <<= width
+            block |= column
+    return key
 
 
 def count_transitions(index: Whole, actions: Whole, num_codes: int, num_actions: int) -> Counts:
@@ -91,16 +100,11 @@ def count_transitions(index: Whole, actions: Whole, num_codes: int, num_actions:
 
     Steps at code -1 are left out.
     """
-    width = (
-        np.int32 if num_codes * num_actions * num_codes < 2**31 else np.int64
-    )  # half the bits sort twice as fast
-    key = index[:, :-1].astype(width)
-    key *= num_actions
-    key += actions
-    key *= num_codes
-    key += index[:, 1:]
+    small = num_codes * num_actions * num_codes < 2**31  # half the bits sort twice as fast
+    source = index[:, :-1].astype(np.int32) if small else index[:, :-1].astype(np.int64)
+    key: Whole = (source * num_actions + actions) * num_codes + index[:, 1:]
     if index.min(initial=0) < 0:
-        key = key[(index[:, :-1] >= 0) & (index[:, 1:] >= 0)]
+        key = key[(source >= 0) & (index[:, 1:] >= 0)]
     key, count = _run_lengths(key.ravel())
     row, last = np.divmod(key, num_codes)
     first, action = np.divmod(row, num_actions)
