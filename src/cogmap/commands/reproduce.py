@@ -30,6 +30,7 @@ COLUMNS = (
     "commit",
     "command",
 )
+GOALS = {"minimal": 200, "paper": 0}  # in closed loop; the navigator needs moves that lead to one place
 TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the paper
 
 
@@ -133,7 +134,10 @@ def _score(
     else:
         codes, predicted = encode(finished.model, walks)
         maps = {"minimal": finished.map, "paper": finished.paper_map}
-        found = {kind: score(map_, codes, predicted, walks, truth, context) for kind, map_ in maps.items()}
+        found = {
+            kind: score(map_, codes, predicted, walks, truth, context, goals=GOALS[kind])
+            for kind, map_ in maps.items()
+        }
     rows = []
     for kind, scores in found.items():
         print(

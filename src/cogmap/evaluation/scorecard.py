@@ -6,6 +6,7 @@ import numpy as np
 
 from cogmap.errors import BadWalks
 from cogmap.evaluation.ceiling import ceiling
+from cogmap.evaluation.closed_loop import goals_reached
 from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distance, world_graph
 from cogmap.evaluation.places import is_exact, node_places
 from cogmap.evaluation.planning import (
@@ -36,12 +37,14 @@ def score(
     seed: int = 0,
     nodes: Integers | None = None,
     networkx_timeout: float | None = None,
+    goals: int = 0,
 ) -> Scores:
     """The scores of a model and its map on test walks.
 
     codes, predicted: the model's codes (B, N, M) and predictions (B, N - 1) on these walks.
     seed: of the observation to avoid in each constrained problem.
     nodes: (B, N) the node of every step, if not by `whereabouts`.
+    goals: to be reached in closed loop, from anywhere in the world; none by default.
     networkx_timeout: seconds for networkx to try NormGED too; it is not asked by default.
     """
     _check_match(walks, truth, codes)
@@ -78,6 +81,7 @@ def score(
         constrained_ratio_sp=constrained.ratio_sp,
         constrained_optimal=constrained.optimal,
         constrained_mean_optimal_length=constrained.mean_optimal_length,
+        closed_loop=_closed_loop(cognitive_map, truth, places.position, goals, seed),
         problems=len(free),
         context_length=context_length,
         map_kind=cognitive_map.kind,
@@ -134,6 +138,14 @@ def score_without_truth(cognitive_map: CognitiveMap | None, predicted: Integers,
 
 def _plan(cognitive_map: CognitiveMap, nodes: Integers, asked: WalkProblems, truth: Truth) -> PlanningScores:
     return score_plans(solve_many(cognitive_map, map_problems(asked, nodes)), asked, truth)
+
+
+def _closed_loop(
+    cognitive_map: CognitiveMap, truth: Truth, place: Integers, goals: int, seed: int
+) -> float | None:
+    if not goals:
+        return None
+    return goals_reached(cognitive_map, truth.world, place, goals, np.random.default_rng(seed))
 
 
 def _ceiling(walks: Walks, truth: Truth) -> float | None:

@@ -37,6 +37,7 @@ class Scores:
     constrained_ratio_sp: float | None = None
     constrained_optimal: float | None = None
     constrained_mean_optimal_length: float | None = None
+    closed_loop: float | None = None  # share of goals reached by a navigator in the world itself
     valid_share: float | None = None  # of rollout candidates, those at the target
     valid_share_with_tail: float | None = None  # the same of those that the tail confirmed
     problems: int | None = None
@@ -106,6 +107,7 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "constrained_ratio_sp": ("RatioSP, one colour avoided", _ratio),
     "constrained_optimal": ("optimal plans, one colour avoided", _percent),
     "constrained_mean_optimal_length": ("optimal length, one colour avoided", _length),
+    "closed_loop": ("goals reached", _percent),
     "valid_share": ("valid candidates", _percent),
     "valid_share_with_tail": ("valid candidates, tail evaluated", _percent),
     "problems": ("problems", str),
