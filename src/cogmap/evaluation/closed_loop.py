@@ -16,7 +16,7 @@ def goals_reached(
 ) -> float:
     """The share of `goals` at which the agent says that it is there, and is.
 
-    `place` (V,) is the position that each node stands for: the referee's, not the agent's, which sees observations only.
+    `place` (V,) is the position that each node stands for: the referee knows it, the agent sees observations only.
     """
     if cognitive_map.num_nodes == 0:
         return 0.0
