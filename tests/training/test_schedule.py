@@ -91,3 +91,17 @@ def test_bottleneck_closes_in_time_for_the_limits() -> None:
     assert schedule.quantize_from == 1500
     schedule.heed_limits(240, 1.0, replace(CONFIG, steps=600))
     assert schedule.quantize_from == 240
+
+
+def test_a_world_not_solved_by_the_first_fall_gets_another() -> None:
+    schedule = Schedule(quantize_from=0)
+    schedule.note(600, 0.98, 0.992, CONFIG)
+    assert (schedule.fall_from, schedule.fall_steps) == (600, 600)
+    schedule.note(1200, 0.985, 0.996, CONFIG)
+    assert (schedule.fall_from, schedule.fall_steps) == (1200, 1200)
+    schedule.note(2400, 0.99, 0.996, CONFIG)
+    assert schedule.finished(2400), "there are no steps left for a third"
+    solved = Schedule(quantize_from=0)
+    solved.note(600, 0.98, 0.992, CONFIG)
+    solved.note(1200, 0.99, 0.9995, CONFIG)
+    assert solved.finished(1200)

@@ -6,7 +6,8 @@ The held phase ends when
   hundred steps (what is left is the noise of large steps, which the fall takes away), or
 - accuracy on them has not risen by a tenth of a point during the last third of the training, or
 - the steps or minutes allowed leave just enough for the fall.
-The fall then takes as many steps as went before it, which is where the last points of accuracy come from.
+The fall then takes as many steps as went before it, which is where the last points of accuracy come from. If a world
+that was all but solved still is not solved after it, the rate rises again for another, twice as long.
 """
 
 from __future__ import annotations
@@ -22,7 +23,8 @@ READY_ACCURACY = 0.9  # of the continuous model, at which the bottleneck begins 
 CLOSING_STEPS = 200  # until it is closed; one that is there from the start is closed at once
 SHORTEST_FALL = 150
 FALL_SHARE = 1.0  # of the steps before it
-SOLVED_ACCURACY = 0.99
+NEARLY_SOLVED = 0.99  # accuracy on the late half of held-back walks
+SOLVED = 0.999
 NOTABLE_RISE = 0.001
 SHORTEST_PLATEAU = 800
 
@@ -34,6 +36,7 @@ class Schedule:
     quantize_from: int
     best_accuracy: float = 0.0
     best_step: int = 0
+    was_nearly_solved: bool = False  # when the fall began
     fall_from: int | None = None
     fall_steps: int = 0
 
@@ -61,8 +64,17 @@ class Schedule:
             self.quantize_from = step
         if not config.decays or self.strength(step - 1) < 1:
             return
+        if (
+            self.finished(step)
+            and self.was_nearly_solved
+            and late_accuracy < SOLVED
+            and 2 * step <= config.steps
+        ):
+            self.fall_from, self.fall_steps = None, 0
+        nearly_solved = late_accuracy >= NEARLY_SOLVED
         stale = step - max(self.best_step, self.quantize_from)
-        if late_accuracy >= SOLVED_ACCURACY or stale >= max(SHORTEST_PLATEAU, step // 3):
+        if self.fall_from is None and (nearly_solved or stale >= max(SHORTEST_PLATEAU, step // 3)):
+            self.was_nearly_solved = nearly_solved
             self.start_fall(step, config)
 
     def start_fall(self, step: int, config: TrainingConfig) -> None:
