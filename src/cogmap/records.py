@@ -12,7 +12,7 @@ Arrays become read-only when a record takes them in, so what is frozen stays fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,15 @@ class Walks:
     def step_mask(self) -> Booleans:
         """(B, N): true where there is an observation and not padding."""
         return np.arange(self.num_steps) < self.lengths[:, None]
+
+    def rows(self, chosen: Any) -> Walks:
+        """Some of the walks: a slice, a mask or indices."""
+        return replace(
+            self,
+            observations=self.observations[chosen],
+            actions=self.actions[chosen],
+            lengths=self.lengths[chosen],
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -118,12 +118,7 @@ def _nodes_at(
     if not moments:
         return {}
     chosen = sorted({walk for walk, _ in moments})
-    some = replace(
-        walks,
-        observations=walks.observations[chosen],
-        actions=walks.actions[chosen],
-        lengths=walks.lengths[chosen],
-    )
+    some = walks.rows(chosen)
     codes, _ = opened.encode(some)
     rows = np.searchsorted(chosen, [walk for walk, _ in moments])
     nodes = whereabouts(cognitive_map, codes, some.observations, some.actions)[

@@ -106,12 +106,7 @@ def _some_walks(walks: Walks, nodes: int) -> Walks:
     """The first walks that have enough steps between them: smoothing all of them in every round would take minutes."""
     enough = _STEPS_A_MOVE * nodes * walks.num_actions
     count = int(np.searchsorted(np.cumsum(walks.lengths), enough)) + 1
-    if count >= walks.num_walks:
-        return walks
-    rows = slice(0, count)
-    return replace(
-        walks, observations=walks.observations[rows], actions=walks.actions[rows], lengths=walks.lengths[rows]
-    )
+    return walks.rows(slice(0, count))
 
 
 def _renumbered(steps: Whole) -> Whole:

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from cogmap.errors import BadRun
 from cogmap.files import write_whole
@@ -243,13 +242,7 @@ def split_walks(walks: Walks, targets: Integers, seed: int) -> Task:
     order = np.random.default_rng(seed).permutation(walks.num_walks)
     held = min(VALIDATION_WALKS, max(1, walks.num_walks // 10))
     validation, training = np.sort(order[:held]), np.sort(order[held:] if walks.num_walks > 1 else order)
-    return Task(_pick(walks, training), targets[training], _pick(walks, validation), targets[validation])
-
-
-def _pick(walks: Walks, rows: NDArray[np.intp]) -> Walks:
-    return replace(
-        walks, observations=walks.observations[rows], actions=walks.actions[rows], lengths=walks.lengths[rows]
-    )
+    return Task(walks.rows(training), targets[training], walks.rows(validation), targets[validation])
 
 
 def _window(config: TrainingConfig, walks: Walks, ahead: int) -> int:
