@@ -11,9 +11,9 @@ from cogmap.learning import learn
 def small(monkeypatch):
     """A story told in seconds; what is learned in them is not the point."""
 
-    def learn_little(walks, out, minutes, **options):
-        change = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
-        return learn(walks, out, steps=5, change=change, **options)
+    def learn_little(walks, out, minutes, change, **options):
+        little = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
+        return learn(walks, out, steps=5, change=little, **options)
 
     monkeypatch.setattr("cogmap.learning.learn", learn_little)
     for name, value in {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6, "STEPS": 40}.items():

@@ -7,6 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cogmap.commands.run_walks import MapKind, map_of
 from cogmap.errors import BadRun
 from cogmap.evaluation.scorecard import score, score_without_truth
 from cogmap.evaluation.scores import Scores
@@ -17,14 +18,15 @@ from cogmap.records import CognitiveMap, Truth, Walks
 from cogmap.report.example import fitting_context
 from cogmap.report.material import Material, Reading, read_with
 from cogmap.report.tables import Scored
-from cogmap.run import CONFIG_FILE, PAPER_MAP_FILE
+from cogmap.run import CONFIG_FILE
 from cogmap.training.config import preset_configs
 from cogmap.training.loop import read_metrics
 
 if TYPE_CHECKING:
     from cogmap.run import Run
 
-STORED_SCORES = (("scores.json", "here"), ("scores.paper.json", "here, the paper's map"))
+REMARKS = {"minimal": "here", "paper": "here, the paper's map"}
+STORED_SCORES = {"minimal": "scores.json", "paper": "scores.paper.json"}
 
 # What `cogmap learn` is told by options of their own, or by the walks.
 _WITH_OPTIONS = (
@@ -40,9 +42,11 @@ _WITH_OPTIONS = (
 )
 
 
-def material_of(opened: Run, walks: Walks | None = None, truth: Truth | None = None) -> Material:
-    """All that a run holds for a report; with walks, also how it reads and scores on them."""
-    found = opened.map
+def material_of(
+    opened: Run, walks: Walks | None = None, truth: Truth | None = None, kind: MapKind = "minimal"
+) -> Material:
+    """All that a run holds for a report on one of its maps; with walks, also how it reads and scores on them."""
+    found = map_of(opened, kind)
     reading = None
     if walks is not None:
         codes, predicted = opened.encode(walks)
@@ -53,23 +57,27 @@ def material_of(opened: Run, walks: Walks | None = None, truth: Truth | None = N
         cognitive_map=found,
         layout=layout_map(found),
         rows=read_metrics(opened.folder),
-        scored=stored_scores(opened) if reading is None else _scored(opened, reading),
+        scored=_stored(opened, kind) if reading is None else _scored(opened, reading, kind),
         reading=reading,
     )
 
 
-def stored_scores(opened: Run) -> tuple[Scored, ...]:
-    """What `cogmap evaluate` wrote into the run folder."""
-    paths = [(opened.folder / name, remark) for name, remark in STORED_SCORES]
-    return tuple(Scored(opened.name, remark, Scores.load(path)) for path, remark in paths if path.exists())
+def _stored(opened: Run, kind: MapKind) -> tuple[Scored, ...]:
+    """What `cogmap evaluate` wrote into the run folder, the shown map's scores first."""
+    paths = [(each, opened.folder / STORED_SCORES[each]) for each in _kinds(kind)]
+    return tuple(
+        Scored(opened.name, REMARKS[each], Scores.load(path)) for each, path in paths if path.exists()
+    )
 
 
-def _scored(opened: Run, reading: Reading) -> tuple[Scored, ...]:
-    """The scores of the run's map and, with truth, of the paper's map too."""
-    own = Scored(opened.name, "here", _score(opened.map, reading))
-    if reading.truth is None or not (opened.folder / PAPER_MAP_FILE).exists():
-        return (own,)
-    return (own, Scored(opened.name, "here, the paper's map", _score(opened.paper_map, reading)))
+def _scored(opened: Run, reading: Reading, kind: MapKind) -> tuple[Scored, ...]:
+    """The scores of the shown map and, with truth, of the other one too."""
+    kinds = _kinds(kind) if reading.truth is not None else (kind,)
+    return tuple(Scored(opened.name, REMARKS[each], _score(map_of(opened, each), reading)) for each in kinds)
+
+
+def _kinds(shown: MapKind) -> tuple[MapKind, MapKind]:
+    return ("minimal", "paper") if shown == "minimal" else ("paper", "minimal")
 
 
 def _score(found: CognitiveMap, reading: Reading) -> Scores:

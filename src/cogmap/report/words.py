@@ -43,17 +43,27 @@ def plan_sentence(example: Example, plan: Plan) -> str:
 
 
 def rival_sentence(rival: Material, merged: int) -> str:
-    """Why a model that predicts as well cannot plan; or, where no node is merged, how it does."""
-    scores = rival.scored[0].scores if rival.scored else None
-    predicts = "" if scores is None else f" foretells {scores.test_accu:.2%} of the next observations"
-    solves = "" if scores is None or scores.imp_fallback is None else f" It solves {scores.imp_fallback:.2%}."
-    if merged == 0:
-        return f"{rival.name}{predicts or ' is shown beside it'}; none of its nodes stands for several places.{solves}"
-    steps = rival.config.get("model", {}).get("prediction_steps")
-    horizon = "one step" if steps == 1 else f"{steps} steps"
-    return (
-        f"{rival.name}{predicts + ', but' if predicts else ''} takes places for one another: {merged} of its "
-        f"{rival.cognitive_map.num_nodes} nodes stand for several. To foretell {horizon} ahead it need not tell "
-        f"apart places whose neighbours look alike, so its map has shortcuts that the world has not, and plans "
-        f"along them lead astray.{solves}"
+    """Why a model that predicts as well plans worse; or, where no node is merged, how it does."""
+    predicts = (
+        f" foretells {rival.scored[0].scores.test_accu:.2%} of the next observations" if rival.scored else ""
     )
+    if merged == 0:
+        told = (
+            f"{rival.name}{predicts or ' is shown beside it'}; none of its nodes stands for several places."
+        )
+    else:
+        steps = rival.config.get("model", {}).get("prediction_steps")
+        horizon = "one step" if steps == 1 else f"{steps} steps"
+        told = (
+            f"{rival.name}{predicts + ', but' if predicts else ''} takes places for one another: {merged} of its "
+            f"{rival.cognitive_map.num_nodes} nodes stand for several. To foretell {horizon} ahead it need not tell "
+            "apart places whose neighbours look alike, so its map has shortcuts that the world has not, and plans "
+            "along them lead astray."
+        )
+    solved = [entry for entry in rival.scored if entry.scores.imp_fallback is not None]
+    shares = ", ".join(f"{entry.scores.imp_fallback:.2%} ({_map_name(entry.scores)})" for entry in solved)
+    return f"{told} Problems solved: {shares}." if shares else told
+
+
+def _map_name(scores: Scores) -> str:
+    return "the paper's map" if scores.map_kind == "paper" else "the minimal map"
