@@ -11,7 +11,7 @@ from cogmap.learning import learn
 def small(monkeypatch):
     """A story told in seconds; what is learned in them is not the point."""
 
-    def learn_little(walks, out, minutes, change, **options):
+    def learn_little(walks, out, steps, change, **options):
         little = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
         return learn(walks, out, steps=5, change=little, **options)
 
@@ -69,7 +69,7 @@ def test_a_place_of_someone_else_is_left_alone(tmp_path, capsys, kind):
     assert (out / "report.html" if kind == "folder" else out).read_text() == "mine"
 
 
-def test_minutes_must_be_above_zero_before_anything_is_written(tmp_path, capsys):
-    assert main(["demo", "--out", str(tmp_path / "demo"), "--minutes", "0"]) == 2
-    assert capsys.readouterr().err == "cogmap: `--minutes` must be above 0, got 0.0\n"
+def test_steps_must_be_above_zero_before_anything_is_written(tmp_path, capsys):
+    assert main(["demo", "--out", str(tmp_path / "demo"), "--steps", "0"]) == 2
+    assert capsys.readouterr().err == "cogmap: `--steps` must be at least 1, got 0\n"
     assert not (tmp_path / "demo").exists()
