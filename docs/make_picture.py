@@ -1,7 +1,7 @@
 """Draws README's picture: python docs/make_picture.py RUN TEST_WALKS OUT.png
 
-The room, with a walk in fuchsia and the plan in red; the learned map, each node where the agent really was; and the same
-map laid out without any truth.
+The room, with a walk in fuchsia and the plan in red; the learned map, each node where the agent really was; and the
+same map laid out without any truth.
 """
 
 from __future__ import annotations
