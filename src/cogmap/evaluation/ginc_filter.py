@@ -24,7 +24,7 @@ from cogmap.records import Floats, Integers
 
 CUT = 1e-5  # chance, at each step, that a document goes on from anywhere
 # Numbers in the beliefs of prompts that are filtered together: they stay in a core's cache, and in memory that
-# the allocator keeps. Arrays of 100 prompts went back to the system at each step, and took three times as long.
+# the allocator keeps. Arrays of 100 prompts went back to the system at each step, and took twice as long.
 TOGETHER = 25_000
 
 
