@@ -52,13 +52,14 @@ def rival_sentence(rival: Material, merged: int) -> str:
             f"{rival.name}{predicts or ' is shown beside it'}; none of its nodes stands for several places."
         )
     else:
-        steps = rival.config.get("model", {}).get("prediction_steps")
+        model = rival.config.get("model", {})
+        steps, codes = model.get("prediction_steps"), model.get("num_codes")
         horizon = "one step" if steps == 1 else f"{steps} steps"
         told = (
             f"{rival.name}{predicts + ', but' if predicts else ''} takes places for one another: {merged} of its "
             f"{rival.cognitive_map.num_nodes} nodes stand for several. To foretell {horizon} ahead it need not tell "
-            "apart places whose neighbours look alike, so its map has shortcuts that the world has not, and plans "
-            "along them lead astray."
+            f"apart all places whose neighbours look alike, and with {codes} codes it does not; so its map has "
+            "shortcuts that the world has not, and plans along them lead astray."
         )
     solved = [entry for entry in rival.scored if entry.scores.imp_fallback is not None]
     shares = ", ".join(f"{entry.scores.imp_fallback:.2%} ({_map_name(entry.scores)})" for entry in solved)
