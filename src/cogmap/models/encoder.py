@@ -2,14 +2,15 @@
 
 A TDB pairs an observation with the action *before* it, so that the output at step n has never seen a_n; a vanilla
 model pairs it with the action *after* it. The encoder does not know the difference. Action 0 stands for "none".
+
+Every encoder has `begin(walks, device)`, its state before the first step, and takes observations and actions, both
+(B, N), and perhaps a state, to outputs (B, N, D) and, if it is to remember, the state after the last step.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
-import torch
 from torch import Tensor
 
 
@@ -29,16 +30,6 @@ class EncoderState:
 
     def detach(self) -> EncoderState:
         return EncoderState(tuple(tensor.detach() for tensor in self.tensors))
-
-
-class Encoder(Protocol):
-    """Observations and actions, both (B, N), to outputs (B, N, D) and, if wanted, the state after the last step."""
-
-    def begin(self, walks: int, device: torch.device) -> EncoderState: ...
-
-    def __call__(
-        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
-    ) -> tuple[Tensor, EncoderState | None]: ...
 
 
 def _zero_rows(tensor: Tensor, fresh: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ class Head(nn.Module):
 
     def __init__(self, config: ModelConfig, sequence: int, outputs: int) -> None:
         super().__init__()
-        self.sequence, self.num_actions = sequence, config.num_actions
+        self.sequence = sequence
         code_width = config.bottlenecks * config.entry_width
         self.from_code = nn.Linear(code_width, config.head_width)
         rows = config.num_actions**sequence

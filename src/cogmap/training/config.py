@@ -28,6 +28,7 @@ class TrainingConfig:
     fresh_share: float = 0.6  # of the lanes that start anew at each window instead of going on
     carry_state: bool = True  # lanes that go on keep the encoder's state
     learning_rate: float = 3e-3
+    second_moment: float = 0.99  # Adam's beta_2
     muon_rate: float | None = None  # for the transformer's matrices; None trains all by Adam
     decays: bool = True  # the learning rate falls to nothing at the end
     clip: float | None = 1.0  # largest norm of a gradient
@@ -79,6 +80,7 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         fresh_share=1.0,
         carry_state=False,
         learning_rate=1e-3,
+        second_moment=0.999,
         decays=False,
         clip=None,
         bottleneck_from=0,

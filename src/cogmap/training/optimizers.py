@@ -1,6 +1,6 @@
 """Adam for everything (the paper's), or Muon for the transformer's matrices and Adam for the rest.
 
-Muon took half of Adam's steps to the same accuracy on the transformer, and more on the GRU.
+In first trials on small rooms Muon took about half of Adam's steps with the transformer, and no fewer with the GRU.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Optimizers:
             if parameter.requires_grad and id(parameter) not in chosen
         ]
         self.parts: list[torch.optim.Optimizer] = [
-            torch.optim.Adam(rest, lr=config.learning_rate, betas=(0.9, 0.99 if config.decays else 0.999))
+            torch.optim.Adam(rest, lr=config.learning_rate, betas=(0.9, config.second_moment))
         ]
         if muon_rate is not None and by_muon:
             self.parts.append(torch.optim.Muon(by_muon, lr=muon_rate, weight_decay=0.0))
