@@ -49,6 +49,22 @@ def test_bottleneck_closes_gradually_unless_it_is_there_from_the_start() -> None
     assert always.strength(0) == 1.0
 
 
+def test_bottleneck_closes_sooner_the_sooner_it_began() -> None:
+    assert [Schedule(quantize_from=start).strength(start + 99) for start in (50, 100, 160, 400)] == [
+        1.0,
+        1.0,
+        100 / 160,
+        0.5,
+    ]
+
+
+def test_a_short_fall_will_do_for_a_world_that_is_solved() -> None:
+    solved, nearly = Schedule(quantize_from=0), Schedule(quantize_from=0)
+    solved.note(400, 0.99, 0.999, CONFIG)
+    nearly.note(400, 0.98, 0.995, CONFIG)
+    assert (solved.fall_steps, nearly.fall_steps) == (150, 400)
+
+
 def test_a_long_wait_before_learning_sets_in_is_not_mistaken_for_the_end() -> None:
     schedule = Schedule(quantize_from=500)
     for step in range(100, 1300, 100):

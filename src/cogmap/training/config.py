@@ -37,7 +37,7 @@ class TrainingConfig:
     )
     commitment_weight: float = 0.25  # beta
     teacher_decay: float = 0.99  # alpha
-    validate_every: int = 100
+    validate_every: int = 50
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "window", "validate_every"):

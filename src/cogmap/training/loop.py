@@ -107,6 +107,7 @@ class Trainer:
 
     def validate(self) -> Row:
         """A row of metrics since the last one; the schedule may start its fall on it."""
+        started = time.perf_counter()
         walks, targets = self.task.validation, self.task.validation_targets
         was_quantizing = self.done_steps > self.schedule.quantize_from  # the step just done, not the next
         _, predicted = read_walks(self.model, walks.observations, walks.actions, quantize=was_quantizing)
@@ -116,6 +117,7 @@ class Trainer:
         accuracy = float(right.sum() / known.sum())
         late_accuracy = float((right & late).sum() / max((known & late).sum(), 1))
         self.schedule.note(self.done_steps, accuracy, late_accuracy, self.config)
+        self.seconds += time.perf_counter() - started
         row = self._row() | {"validation_accuracy": accuracy, "late_accuracy": late_accuracy}
         self.rows.append(row)
         self._reports = []

@@ -6,8 +6,9 @@ The held phase ends when
   hundred steps (what is left is the noise of large steps, which the fall takes away), or
 - accuracy on them has not risen by a tenth of a point during the last third of the training, or
 - the steps or minutes allowed leave just enough for the fall.
-The fall then takes as many steps as went before it, which is where the last points of accuracy come from. If a world
-that was all but solved still is not solved after it, the rate rises again for another, twice as long.
+The fall then takes as many steps as went before it, which is where the last points of accuracy come from; a short one
+will do for a world that is solved already. If a world that was all but solved still is not solved after the fall, the
+rate rises again for another, twice as long.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cogmap.training.config import TrainingConfig
 WARM_UP_STEPS = 50
 LATEST_CLOSING = 0.4  # share of the steps or minutes allowed
 READY_ACCURACY = 0.9  # of the continuous model, at which the bottleneck begins to close
-CLOSING_STEPS = 200  # until it is closed; one that is there from the start is closed at once
+CLOSING_STEPS = (100, 200)  # until it is closed: as many as went before it, within these limits
 SHORTEST_FALL = 150
 FALL_SHARE = 1.0  # of the steps before it
 NEARLY_SOLVED = 0.99  # accuracy on the late half of held-back walks
@@ -42,9 +43,12 @@ class Schedule:
 
     def strength(self, step: int) -> float:
         """How far the bottleneck is closed at a step: 0 is open, 1 closed."""
+        # One that is there from the start is closed at once.
         if self.quantize_from == 0:
             return 1.0
-        return min(1.0, max(0.0, (step - self.quantize_from + 1) / CLOSING_STEPS))
+        shortest, longest = CLOSING_STEPS
+        closing_steps = min(longest, max(shortest, self.quantize_from))
+        return min(1.0, max(0.0, (step - self.quantize_from + 1) / closing_steps))
 
     def scale(self, step: int) -> float:
         """The share of the full learning rate at a step."""
@@ -75,11 +79,11 @@ class Schedule:
         stale = step - max(self.best_step, self.quantize_from)
         if self.fall_from is None and (nearly_solved or stale >= max(SHORTEST_PLATEAU, step // 3)):
             self.was_nearly_solved = nearly_solved
-            self.start_fall(step, config)
+            self.start_fall(step, config, solved=late_accuracy >= SOLVED)
 
-    def start_fall(self, step: int, config: TrainingConfig) -> None:
+    def start_fall(self, step: int, config: TrainingConfig, solved: bool = False) -> None:
         if self.fall_from is None:
-            wanted = max(SHORTEST_FALL, int(FALL_SHARE * step))
+            wanted = SHORTEST_FALL if solved else max(SHORTEST_FALL, int(FALL_SHARE * step))
             self.fall_from, self.fall_steps = step, max(1, min(wanted, config.steps - step))
 
     def heed_limits(self, step: int, seconds: float, config: TrainingConfig) -> None:
