@@ -39,6 +39,19 @@ def test_a_room_is_drawn_as_a_room() -> None:
     assert np.corrcoef(*distances)[0, 1] > 0.98
 
 
+def test_a_large_room_is_measured_from_some_of_its_places() -> None:
+    """Not all pairs of places, and yet a straight line in the room is close to one on paper."""
+    room = grid(50, 60, 3, np.random.default_rng(0))
+    drawn = layout_map(map_of(room))
+    true = np.stack(np.divmod(np.arange(3000), 60), axis=1).astype(float)
+    ones = np.ones((3000, 1))
+    fit, *_ = np.linalg.lstsq(np.hstack((true, ones)), drawn, rcond=None)
+    left = drawn - np.hstack((true, ones)) @ fit
+    assert (left**2).sum() < 0.02 * ((drawn - drawn.mean(axis=0)) ** 2).sum()
+    steps = np.linalg.norm(drawn[room.next_position] - drawn[:, None], axis=2)
+    assert 0.5 < np.median(steps[steps > 0]) < 1.5
+
+
 def test_the_same_map_is_drawn_the_same() -> None:
     found = map_of(grid(5, 7, 3, np.random.default_rng(0)))
     assert np.array_equal(layout_map(found), layout_map(found))

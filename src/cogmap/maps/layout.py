@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import eigh
@@ -10,6 +12,8 @@ from scipy.sparse import coo_array, csgraph
 from cogmap.records import CognitiveMap, Floats
 
 _SMALL = 400  # nodes; Kamada-Kawai takes seconds from there on
+_LARGE = 2000  # nodes; the matrix of all distances takes too long and too much memory from there on
+_PIVOTS = 64  # nodes from which a large map is measured
 _GAP = 2.0  # between parts that no edge joins
 
 
@@ -17,7 +21,8 @@ def layout_map(cognitive_map: CognitiveMap, polish: bool = True) -> Floats:
     """(V, 2): x and y of each node, the same for the same map; an edge is about 1 long.
 
     Classical scaling of the distances in steps, both ways of an edge being one step; `polish` lets Kamada-Kawai
-    improve on it where the map is small enough. Parts that no edge joins stand side by side, largest first.
+    improve on it where the map is small enough, and a large map is measured from some of its nodes only. Parts that no
+    edge joins stand side by side, largest first.
     """
     nodes = cognitive_map.num_nodes
     places = np.zeros((nodes, 2))
@@ -27,14 +32,44 @@ def layout_map(cognitive_map: CognitiveMap, polish: bool = True) -> Floats:
     left = 0.0
     for number in np.argsort(-np.bincount(part, minlength=parts), kind="stable") if nodes else ():
         members = np.flatnonzero(part == number)
-        apart = csgraph.shortest_path(graph[members][:, members], directed=False, unweighted=True)
-        drawn = _scale(apart)
-        if polish and 2 < len(members) <= _SMALL:
-            drawn = _polish(apart, drawn)
+        drawn = _draw(graph[members][:, members], polish)
         drawn -= drawn.min(axis=0)
         places[members] = drawn + np.array([left, 0.0])
         left += drawn[:, 0].max() + _GAP
     return places
+
+
+def _draw(graph: Any, polish: bool) -> Floats:
+    """(V, 2): one part of a map, whose edges are a sparse (V, V)."""
+    if graph.shape[0] > _LARGE:
+        return _scale_from_pivots(graph)
+    apart = csgraph.shortest_path(graph, directed=False, unweighted=True)
+    drawn = _scale(apart)
+    return _polish(apart, drawn) if polish and 2 < len(apart) <= _SMALL else drawn
+
+
+def _scale_from_pivots(graph: Any) -> Floats:
+    """(V, 2): pivot scaling (Brandes and Pich), classical scaling by the distances from a few nodes far from each other."""
+    both_ways = (graph + graph.T).tocsr()
+    apart = np.empty((graph.shape[0], _PIVOTS))
+    nearest, pivot = np.full(len(apart), np.inf), 0
+    for column in range(_PIVOTS):
+        apart[:, column] = csgraph.dijkstra(both_ways, unweighted=True, indices=pivot)
+        nearest = np.minimum(nearest, apart[:, column])
+        pivot = int(nearest.argmax())
+    squares = -0.5 * apart**2
+    squares -= squares.mean(axis=0)
+    squares -= squares.mean(axis=1, keepdims=True)
+    values, vectors = eigh(squares.T @ squares, subset_by_index=(_PIVOTS - 2, _PIVOTS - 1))
+    drawn = squares @ (_upright(vectors) / np.sqrt(np.maximum(values, 1e-12)))[:, ::-1]
+    one, other = both_ways.nonzero()
+    steps = np.linalg.norm(drawn[one] - drawn[other], axis=1)
+    return drawn / max(float(steps[one != other].mean()), 1e-12)
+
+
+def _upright(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The sign of an eigenvector is arbitrary: its largest entry points up, so that a map is drawn the same each time."""
+    return vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
 
 
 def _scale(apart: NDArray[np.float64]) -> Floats:
@@ -46,9 +81,7 @@ def _scale(apart: NDArray[np.float64]) -> Floats:
     squares -= squares.mean(axis=0)
     squares -= squares.mean(axis=1, keepdims=True)
     values, vectors = eigh(squares, subset_by_index=(nodes - 2, nodes - 1))
-    # An eigenvector's sign is arbitrary: its largest entry points up, so that a map is drawn the same each time.
-    vectors = vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
-    return (vectors * np.sqrt(np.maximum(values, 0)))[:, ::-1].copy()
+    return (_upright(vectors) * np.sqrt(np.maximum(values, 0)))[:, ::-1].copy()
 
 
 def _polish(apart: NDArray[np.float64], start: Floats) -> Floats:
