@@ -49,7 +49,7 @@ def _draw(graph: Any, polish: bool) -> Floats:
 
 
 def _scale_from_pivots(graph: Any) -> Floats:
-    """(V, 2): pivot scaling (Brandes and Pich), classical scaling by the distances from a few nodes far from each other."""
+    """(V, 2): classical scaling by the distances from a few nodes far from each other (Brandes and Pich's pivots)."""
     both_ways = (graph + graph.T).tocsr()
     apart = np.empty((graph.shape[0], _PIVOTS))
     nearest, pivot = np.full(len(apart), np.inf), 0
@@ -68,7 +68,7 @@ def _scale_from_pivots(graph: Any) -> Floats:
 
 
 def _upright(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sign of an eigenvector is arbitrary: its largest entry points up, so that a map is drawn the same each time."""
+    """An eigenvector's sign is arbitrary: its largest entry points up, so that a map is drawn the same each time."""
     return vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
 
 
