@@ -71,7 +71,7 @@ def learn(
             clone_structured=clone_structured,
             vanilla=vanilla,
         )
-        model_config, training = preset_configs(preset, base)
+        model_config, training = preset_configs(preset, base, int(walks.lengths.sum()))
         training = replace(training, seed=seed, minutes=minutes, steps=steps or training.steps)
         model_config, training = changed(model_config, training, change or {})
     target = choose_device(device)

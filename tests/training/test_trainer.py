@@ -14,7 +14,7 @@ import torch
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadConfig, BadRun
-from cogmap.models.config import ModelConfig
+from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.records import Walks
 from cogmap.training.checkpoint import load_tensors
 from cogmap.training.config import TrainingConfig, preset_configs
@@ -205,6 +205,14 @@ def test_paper_preset_is_the_papers() -> None:
     assert training.window == 400
     assert training.muon_rate is None
     assert training.bottleneck_from == 0
+
+
+@pytest.mark.parametrize("encoder", ["transformer", "gru"])
+def test_fast_preset_halves_its_width_for_a_small_log(encoder: EncoderKind) -> None:
+    base = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder=encoder)
+    small, large = (preset_configs("fast", base, steps)[0] for steps in (399_999, 400_000))
+    assert 2 * small.width == large.width
+    assert small.width % small.heads == 0
 
 
 @pytest.mark.parametrize("name", ["steps", "batch_size", "window"])

@@ -13,6 +13,10 @@ from cogmap.models.config import ModelConfig
 
 Preset = Literal["fast", "paper"]
 
+SMALL_LOG = (
+    400_000  # steps seen in all; fewer are learned as well, and twice as fast, by a network of half the width
+)
+
 
 @dataclass(frozen=True)
 class TrainingConfig:
@@ -51,12 +55,18 @@ class TrainingConfig:
             raise BadConfig(f"`learning_rate` must be in (0, 1), got {self.learning_rate}")
 
 
-def preset_configs(preset: Preset, base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
-    """The sizes and the schedule of a preset for a model that has its vocabulary, encoder and objectives chosen."""
+def preset_configs(
+    preset: Preset, base: ModelConfig, steps_seen: int = SMALL_LOG
+) -> tuple[ModelConfig, TrainingConfig]:
+    """The sizes and the schedule of a preset for a model that has its vocabulary, encoder and objectives chosen.
+
+    steps_seen: how many there are to learn from, by which the fast preset chooses its width.
+    """
     if preset == "paper":
         return _paper(base)
     if preset == "fast":
-        return (_fast_transformer if base.encoder == "transformer" else _fast_recurrent)(base)
+        choose = _fast_transformer if base.encoder == "transformer" else _fast_recurrent
+        return choose(base, small=steps_seen < SMALL_LOG)
     raise BadConfig(f"`preset` must be fast or paper, got {preset!r}")
 
 
@@ -88,16 +98,17 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
     return model, training
 
 
-def _fast_transformer(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
-    model = replace(base, form="fast", width=128, layers=4, heads=8, mlp_width=256)
+def _fast_transformer(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
+    width, heads = (64, 4) if small else (128, 8)
+    model = replace(base, form="fast", width=width, layers=4, heads=heads, mlp_width=2 * width)
     training = TrainingConfig(
         batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
     )
     return model, training
 
 
-def _fast_recurrent(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
-    return replace(base, form="fast", width=256, layers=1), TrainingConfig()
+def _fast_recurrent(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
+    return replace(base, form="fast", width=128 if small else 256, layers=1), TrainingConfig()
 
 
 def changed(
