@@ -18,6 +18,7 @@ TOP = {
     "__main__",
     "run",
     "learning",
+    "text_learning",
     "experiments",
     "cli",
     "commands",

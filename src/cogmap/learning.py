@@ -10,6 +10,7 @@ from typing import Any
 from cogmap.codes.encode import encode
 from cogmap.errors import BadConfig, BadOutput
 from cogmap.maps.build import build_map
+from cogmap.maps.latent import is_text, latent_graph
 from cogmap.maps.store import save_map
 from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.models.tdb import TDB
@@ -39,6 +40,7 @@ def learn(
     change: Mapping[str, Any] | None = None,
     targets: Integers | None = None,
     num_targets: int | None = None,
+    map_walks: Walks | None = None,
     resume: bool = False,
     device: str = "auto",
     progress: Progress | None = None,
@@ -51,6 +53,7 @@ def learn(
     minutes, steps: limits; the fast preset stops by itself when there is nothing more to learn.
     change: any other field of ModelConfig or TrainingConfig, as in {"width": 64, "num_codes": 300}.
     targets: (B, N) what to predict instead of the observations themselves, below `num_targets`.
+    map_walks: what to build the map from, if not from `walks`.
     resume: go on with the training that `out` holds, with the choices made then; `minutes` are then minutes more,
         `steps` are steps in all, and a training that had come to its end goes on at its full learning rate.
     Ctrl-C ends the training early and goes on to the map; a second one ends it all.
@@ -86,18 +89,21 @@ def learn(
         train(trainer, out, Silent() if quiet else progress or default_progress())
         if processes.leads:
             save_model(out, trainer.model)
-            write_maps(load_run(out, device=device), walks)
+            write_maps(load_run(out, device=device), walks if map_walks is None else map_walks)
     return load_run(out, device=device)
 
 
 def write_maps(run: Run, walks: Walks) -> None:
-    """Encode the walks and build both maps of a run: the minimal one and the paper's.
+    """Encode the walks and build both maps of a run: the minimal one and the paper's; of a text, its latent graph.
 
     A training that was stopped before its bottleneck began to close has no codes, and so no map yet.
     """
     if not isinstance(run.model, TDB) or not run.model.bottlenecks.ready:
         return
     codes, _ = encode(run.model, walks)
+    if is_text(walks):
+        save_map(run.folder / MAP_FILE, latent_graph(codes, walks))
+        return
     for kind, name in (("minimal", MAP_FILE), ("paper", PAPER_MAP_FILE)):
         save_map(run.folder / name, build_map(codes, walks, kind=kind))
 
