@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -15,38 +17,65 @@ from cogmap.walks.vocabulary import check_labels, index_words
 
 Unit = Literal["words", "characters"]
 ACTION = "next"
+RARE = "<rare>"  # stands for every unit that is too seldom to be learned
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")  # a mark of punctuation is a word of its own
 
 
 def load_text(
-    path: str | Path, unit: Unit = "words", length: int | None = None, like: Walks | None = None
+    path: str | Path,
+    unit: Unit = "words",
+    length: int | None = None,
+    like: Walks | None = None,
+    least_count: int = 1,
 ) -> Walks:
     """A text file as one walk, or as walks of `length` units; in the vocabulary of `like` where that is given."""
     text = read_text(path, BadWalks)
     try:
-        return text_walks(text, unit, length, None if like is None else like.observation_labels)
+        return text_walks(text, unit, length, None if like is None else like.observation_labels, least_count)
     except BadWalks as error:
         raise BadWalks(f"{path}: {error}") from error
 
 
 def text_walks(
-    text: str, unit: Unit = "words", length: int | None = None, labels: Labels | None = None
+    text: str,
+    unit: Unit = "words",
+    length: int | None = None,
+    labels: Labels | None = None,
+    least_count: int = 1,
 ) -> Walks:
     """Text as one walk, or as walks of `length` units, the last one shorter; a single unit left over is dropped.
 
-    Without `labels` the vocabulary is what occurs, sorted. Upper and lower case differ; a run of white space
+    Without `labels` the vocabulary is what occurs at least `least_count` times, sorted; the rest, if any, is
+    `RARE`, and so is what labels that hold `RARE` do not hold. Upper and lower case differ; a run of white space
     is one blank among characters and nothing among words.
     """
     units = _split(text, unit)
     if len(units) < 2:
         raise BadWalks(f"a text must hold at least 2 {unit}, got {len(units)}")
-    tokens, known = index_words(units, "text", labels)
-    check_labels("text", known)
+    labels = _vocabulary(units, unit, least_count) if labels is None else labels
+    check_labels("text", labels)
+    if RARE in labels:
+        known = set(labels)
+        units = [one if one in known else RARE for one in units]
+    tokens, _ = index_words(units, "text", labels)
     rows = _rows(tokens.astype(np.int32), length or len(units))
     lengths = np.full(len(rows), rows.shape[1])
     lengths[-1] = len(units) - rows.shape[1] * (len(rows) - 1)
     kept = lengths >= 2
-    return token_walks(rows[kept], known, lengths[kept])
+    return token_walks(rows[kept], labels, lengths[kept])
+
+
+def _vocabulary(units: Sequence[str], unit: Unit, least_count: int) -> Labels:
+    """What occurs often enough, sorted, and `RARE` for what does not, if anything."""
+    if least_count < 1:
+        raise BadConfig(f"`least_count` (={least_count}) must be at least 1")
+    counted = Counter(units)
+    often = sorted(one for one, count in counted.items() if count >= least_count)
+    if not often:
+        rule = f"some {unit} of a text must occur at least `least_count` (={least_count}) times"
+        raise BadWalks(f"{rule}, the most frequent occurs {max(counted.values())} times")
+    rare = [RARE] if len(often) < len(counted) and RARE not in often else []
+    return (*often, *rare)
 
 
 def document_walks(path: str | Path, length: int, labels: Labels | None = None) -> Walks:
@@ -71,6 +100,18 @@ def token_walks(tokens: Integers, labels: Labels, lengths: Integers | None = Non
         observation_labels=labels,
         action_labels=(ACTION,),
     )
+
+
+def cut(walks: Walks, length: int) -> tuple[Walks, Integers]:
+    """Walks with a single action in pieces of at most `length` units, and the walk (B,) that each piece is of."""
+    pieces = [_rows(row[:units], length) for row, units in zip(walks.observations, walks.lengths, strict=True)]
+    left = [np.clip(units - length * np.arange(len(rows)), 0, length) for rows, units in zip(pieces, walks.lengths)]
+    origin = np.repeat(np.arange(len(pieces), dtype=np.int32), [len(rows) for rows in pieces])
+    lengths = np.concatenate(left)
+    kept = lengths >= 2
+    tokens = np.concatenate([np.pad(rows, ((0, 0), (0, length - rows.shape[1]))) for rows in pieces])
+    labels = walks.observation_labels or tuple(map(str, range(walks.num_observations)))
+    return token_walks(tokens[kept], labels, lengths[kept]), origin[kept]
 
 
 def _split(text: str, unit: Unit) -> list[str]:

@@ -1,0 +1,119 @@
+"""From a text to a run: a vocabulary, a model, a latent graph; and the concepts of its nodes where they are known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import numpy as np
+
+from cogmap.environments.ginc import Documents, read_truth
+from cogmap.errors import BadConfig, BadRun
+from cogmap.files import read_json, write_json
+from cogmap.records import Integers, Labels, Walks
+from cogmap.walks.splice import splice
+from cogmap.walks.text import Unit, cut, document_walks, load_text
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
+
+PIECE = 1024  # units of a walk, as many as the longest prompt of GINC has tokens
+LEAST_COUNT = 5  # times a unit must occur in a text of one's own to have a place in the vocabulary
+MAP_UNITS = 2_000_000  # of a text that its graph is made from; more would not change it
+TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"
+
+
+@dataclass(frozen=True, eq=False)
+class TextSource:
+    """A text ready to be learned from."""
+
+    unit: Unit
+    plain: Walks  # pieces of the text as it is
+    training: Walks  # the same spliced, if that was asked for
+    concept: Integers | None = None  # (B,) of each piece, where there is truth beside the text
+    names: Labels = ()  # of the concepts
+
+
+def read_source(
+    path: str | Path, unit: Unit, least_count: int = LEAST_COUNT, splice_chance: float = 0.0, seed: int = 0
+) -> TextSource:
+    """A text file, or the documents of a GINC folder's `train.txt` or `val.txt`, cut into pieces."""
+    path = Path(path)
+    rng = np.random.default_rng([seed, 6])
+    documents = _documents_beside(path)
+    if documents is None:
+        whole, concept, names = load_text(path, unit, least_count=least_count), None, ()
+    else:
+        (labels, truth), unit = documents, "words"
+        whole = document_walks(path, truth.hidden.shape[1], labels)
+        concept = truth.concept
+        names = tuple(f"concept {number}" for number in range(int(concept.max()) + 1))
+    plain, origin = cut(whole, PIECE)
+    training = cut(splice(whole, splice_chance, rng), PIECE)[0] if splice_chance else plain
+    return TextSource(unit, plain, training, None if concept is None else concept[origin], names)
+
+
+def _documents_beside(path: Path) -> tuple[Labels, Documents] | None:
+    """Vocabulary and truth of a GINC file, None for any other text."""
+    if path.name not in ("train.txt", "val.txt") or not (path.parent / "truth.npz").is_file():
+        return None
+    world, training, validation = read_truth(path.parent)
+    return world.vocabulary, training if path.name == "train.txt" else validation
+
+
+def text_changes(preset: str, encoder: str) -> dict[str, Any]:
+    """What a text's model and training have otherwise than a room's."""
+    return {"batch_size": 24} if preset == "paper" else dict(_FAST[encoder])
+
+
+_FAST: dict[str, dict[str, Any]] = {"transformer": {}, "gru": {}, "lstm": {}}
+
+
+def learn_text(source: TextSource, out: str | Path, **choices: Any) -> Run:
+    """`learn` with a text's own defaults; `choices` are its keyword arguments."""
+    from cogmap.learning import learn
+
+    change = text_changes(choices.get("preset", "fast"), choices.get("encoder", "transformer"))
+    change |= choices.pop("change", None) or {}
+    run = learn(source.training, out, change=change, map_walks=some_of(source.plain), **choices)
+    write_json(run.folder / TEXT_FILE, {"unit": source.unit})
+    if source.concept is not None and run.has_map:
+        write_concepts(run, source)
+    return run
+
+
+def write_concepts(run: Run, source: TextSource) -> None:
+    """Into the run folder: the concept of each node of its graph."""
+    from cogmap.evaluation.concepts import node_concepts
+    from cogmap.planning.whereabouts import nodes_by_code
+
+    if source.concept is None:
+        raise BadRun("concepts need a text with its truth beside it, there is none")
+    walks = some_of(source.plain)
+    nodes = nodes_by_code(run.map, run.encode(walks)[0])
+    concept = source.concept[: walks.num_walks]
+    node_concepts(run.map, nodes, concept, source.names).save(run.folder / CONCEPTS_FILE)
+
+
+def some_of(walks: Walks) -> Walks:
+    """The first pieces, as many as a graph needs."""
+    return walks.rows(slice(0, max(1, MAP_UNITS // walks.num_steps)))
+
+
+def text_unit(folder: str | Path) -> Unit | None:
+    """The unit of the text that a run was learned from, None for a run that was not."""
+    path = Path(folder) / TEXT_FILE
+    if not path.is_file():
+        return None
+    stored = read_json(path, BadRun)
+    unit = stored.get("unit") if isinstance(stored, dict) else None
+    if unit not in get_args(Unit):
+        raise BadRun(f"{path} must name its `unit`, words or characters, got {unit!r}")
+    return unit  # type: ignore[no-any-return]
+
+
+def chosen_unit(words: bool, characters: bool) -> Unit:
+    if words == characters:
+        raise BadConfig("a text is learned by `--words` or by `--characters`: exactly one must be given")
+    return "words" if words else "characters"
