@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import tyro
 
@@ -13,11 +13,14 @@ from cogmap.commands.output import print_json
 from cogmap.errors import BadConfig
 from cogmap.walks.store import load_walks
 
+if TYPE_CHECKING:
+    from cogmap.run import Run
+
 
 @dataclass(frozen=True)
 class Learn:
     walks: tyro.conf.Positional[Path]
-    """Walks file: npz, jsonl or csv."""
+    """Walks file: npz, jsonl or csv; or a text, with --words or --characters."""
     out: Path
     """Run folder to write."""
     encoder: Literal["transformer", "gru", "lstm"] = "transformer"
@@ -34,6 +37,14 @@ class Learn:
     """No bottleneck and no map: the rival that can only predict."""
     preset: Literal["fast", "paper"] = "fast"
     """`fast` is what learns soonest; `paper` follows the paper in every choice, and takes hours."""
+    words: bool = False
+    """The file is a text, to be read word by word."""
+    characters: bool = False
+    """The file is a text, to be read character by character."""
+    least_count: int = 5
+    """How often a word or character of a text must occur to be learned as itself and not as a rare one."""
+    splice: float = 0.0
+    """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to bear joints."""
     minutes: float | None = None
     """Stop training after this long. The fast preset stops by itself when there is nothing more to learn."""
     steps: int | None = None
@@ -54,28 +65,8 @@ Args = Learn
 
 
 def run(args: Learn) -> None:
-    walks = load_walks(args.walks)
-    from cogmap.learning import learn  # brings torch: after the walks were found to be good
-
     started = time.perf_counter()
-    run = learn(
-        walks,
-        args.out,
-        encoder=args.encoder,
-        prediction_steps=args.prediction_steps,
-        bottlenecks=args.bottlenecks,
-        next_encoding=args.next_encoding,
-        clone_structured=args.clone_structured,
-        vanilla=args.vanilla,
-        preset=args.preset,
-        minutes=args.minutes,
-        steps=args.steps,
-        change=_changes(args.change),
-        seed=args.seed,
-        device=args.device,
-        resume=args.resume,
-        quiet=args.json,
-    )
+    run = _learn(args)
     seconds = time.perf_counter() - started
     if not run.has_map:
         outcome = {"run": str(args.out), "model": run.name, "seconds": round(seconds, 1)}
@@ -92,10 +83,42 @@ def run(args: Learn) -> None:
             "explained": found.explained,
             "warnings": list(found.warnings),
         }
-        places = f"a map of {found.num_nodes} places that explains {found.explained:.2%} of the steps"
+        kind = ("latent graph", "nodes") if args.words or args.characters else ("map", "places")
+        places = (
+            f"a {kind[0]} of {found.num_nodes} {kind[1]} that explains {found.explained:.2%} of the steps"
+        )
         told = f"wrote {args.out}: {run.name}, {places}, {seconds:.0f} s"
         told += "".join(f"\nwarning: {warning}" for warning in found.warnings)
     print_json(outcome) if args.json else print(told)
+
+
+def _learn(args: Learn) -> Run:
+    choices: dict[str, Any] = {
+        "encoder": args.encoder,
+        "prediction_steps": args.prediction_steps,
+        "bottlenecks": args.bottlenecks,
+        "next_encoding": args.next_encoding,
+        "clone_structured": args.clone_structured,
+        "vanilla": args.vanilla,
+        "preset": args.preset,
+        "minutes": args.minutes,
+        "steps": args.steps,
+        "change": _changes(args.change),
+        "seed": args.seed,
+        "device": args.device,
+        "resume": args.resume,
+        "quiet": args.json,
+    }
+    if args.words or args.characters or args.walks.suffix == ".txt":
+        from cogmap.text_learning import chosen_unit, learn_text, read_source
+
+        unit = chosen_unit(args.words, args.characters)
+        source = read_source(args.walks, unit, args.least_count, args.splice, args.seed)
+        return learn_text(source, args.out, **choices)
+    walks = load_walks(args.walks)
+    from cogmap.learning import learn  # brings torch: after the walks were found to be good
+
+    return learn(walks, args.out, **choices)
 
 
 def _changes(given: tuple[str, ...]) -> dict[str, str]:

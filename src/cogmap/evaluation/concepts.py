@@ -71,4 +71,3 @@ def load_concepts(path: str | Path, num_nodes: int) -> NodeConcepts:
         rule = f"{path} must name one of {len(found.names)} concepts for each of {num_nodes} nodes"
         raise BadRun(f"{rule}, got shape {found.concept.shape} up to {found.concept.max(initial=-1)}")
     return found
-

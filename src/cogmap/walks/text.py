@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -103,15 +104,20 @@ def token_walks(tokens: Integers, labels: Labels, lengths: Integers | None = Non
 
 
 def cut(walks: Walks, length: int) -> tuple[Walks, Integers]:
-    """Walks with a single action in pieces of at most `length` units, and the walk (B,) that each piece is of."""
-    pieces = [_rows(row[:units], length) for row, units in zip(walks.observations, walks.lengths, strict=True)]
-    left = [np.clip(units - length * np.arange(len(rows)), 0, length) for rows, units in zip(pieces, walks.lengths)]
-    origin = np.repeat(np.arange(len(pieces), dtype=np.int32), [len(rows) for rows in pieces])
-    lengths = np.concatenate(left)
-    kept = lengths >= 2
-    tokens = np.concatenate([np.pad(rows, ((0, 0), (0, length - rows.shape[1]))) for rows in pieces])
-    labels = walks.observation_labels or tuple(map(str, range(walks.num_observations)))
-    return token_walks(tokens[kept], labels, lengths[kept]), origin[kept]
+    """Text in pieces of at most `length` units, single ones left over dropped; and the walk (B,) each piece is of."""
+    _check_length(length)
+    starts = [
+        (walk, first)
+        for walk, units in enumerate(walks.lengths.tolist())
+        for first in range(0, units - 1, length)
+    ]
+    walk, first = np.array(starts, dtype=np.int32).T
+    lengths = np.minimum(walks.lengths[walk] - first, length)
+    step = np.arange(lengths.max())
+    last = walks.num_steps - 1
+    tokens = walks.observations[walk[:, None], np.minimum(first[:, None] + step, last)]
+    tokens = np.where(step < lengths[:, None], tokens, 0)
+    return replace(walks, observations=tokens, actions=np.zeros_like(tokens[:, 1:]), lengths=lengths), walk
 
 
 def _split(text: str, unit: Unit) -> list[str]:
@@ -125,9 +131,13 @@ def _split(text: str, unit: Unit) -> list[str]:
 
 def _rows(tokens: Integers, length: int) -> Integers:
     """(B, length): the tokens cut into rows, the last filled up with 0."""
-    if length < 2:
-        raise BadConfig(f"`length` (={length}) must be at least 2")
+    _check_length(length)
     length = min(length, tokens.size)
     rows = np.zeros((-(-tokens.size // length), length), dtype=np.int32)
     rows.reshape(-1)[: tokens.size] = tokens
     return rows
+
+
+def _check_length(length: int) -> None:
+    if length < 2:
+        raise BadConfig(f"`length` (={length}) must be at least 2")
