@@ -11,6 +11,7 @@ from cogmap.version import __version__
 if TYPE_CHECKING:
     from cogmap.environments.check import check_environment
     from cogmap.environments.cube import AliasedCube
+    from cogmap.environments.egocentric.room import EgocentricRoom
     from cogmap.environments.room import AliasedRoom
     from cogmap.environments.room_family import RoomFamily
     from cogmap.environments.table import maze_from_text, torus
@@ -28,6 +29,7 @@ _HOMES = {
     "AliasedRoom": "cogmap.environments.room",
     "Codes": "cogmap.records",
     "CognitiveMap": "cogmap.records",
+    "EgocentricRoom": "cogmap.environments.egocentric.room",
     "Navigator": "cogmap.planning.navigator",
     "Plan": "cogmap.records",
     "RoomFamily": "cogmap.environments.room_family",
@@ -52,6 +54,7 @@ __all__ = [
     "Codes",
     "CogmapError",
     "CognitiveMap",
+    "EgocentricRoom",
     "Navigator",
     "NoPath",
     "NotOnMap",

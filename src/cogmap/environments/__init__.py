@@ -2,6 +2,7 @@
 
 from cogmap.environments.check import check_environment
 from cogmap.environments.cube import AliasedCube
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.oracle import Route, optimal_distances, optimal_route, true_edges, true_graph
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
@@ -11,6 +12,7 @@ from cogmap.records import TableWorld
 __all__ = [
     "AliasedCube",
     "AliasedRoom",
+    "EgocentricRoom",
     "RoomFamily",
     "Route",
     "TableWorld",

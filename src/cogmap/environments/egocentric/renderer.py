@@ -1,0 +1,99 @@
+"""Pictures of a 3D room by MuJoCo's renderer: through the agent's eyes, from above, and at an angle."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.environments.egocentric.graphics import INSTALL_LINE, load_mujoco
+from cogmap.environments.egocentric.quads import place
+from cogmap.environments.egocentric.scene import Finish, build_scene
+from cogmap.errors import MissingExtra
+
+if TYPE_CHECKING:
+    from cogmap.environments.egocentric.room import EgocentricRoom
+
+Images = NDArray[np.uint8]  # (..., H, W, 3)
+EYE_HEIGHT = 0.6  # metres
+VIEW = Finish(width=64, height=64, field_of_view=75)  # smoothing and shadows would cost nearly all the speed
+PORTRAIT = Finish(width=1100, height=1000, field_of_view=18, samples=8, shadows=4096, sky=False)
+
+
+class RoomRenderer:
+    """A room drawn by one graphics context; made by `open_renderer`, which closes it."""
+
+    def __init__(self, room: EgocentricRoom, finish: Finish) -> None:
+        mujoco = load_mujoco()
+        scene = build_scene(room.plan, room.textures, room.seed, finish)
+        self._plan, self._finish = room.plan, finish
+        self._model = mujoco.MjModel.from_xml_string(scene.xml, scene.assets)
+        self._data = mujoco.MjData(self._model)
+        mujoco.mj_forward(self._model, self._data)
+        self._renderer = _make_renderer(mujoco, self._model, finish)
+        self._camera = mujoco.MjvCamera()
+        self._camera.type = mujoco.mjtCamera.mjCAMERA_FREE
+
+    def view(self, row: float, column: float, heading: float) -> Images:
+        """(H, W, 3): what the agent sees from the middle of a cell; heading 0 is north, 1 east."""
+        x, y = place(row, column)
+        angle = np.pi / 2 * (1 - heading)
+        lookat = (float(x + 0.01 * np.cos(angle)), float(y + 0.01 * np.sin(angle)), EYE_HEIGHT)
+        return self._draw(lookat, 0.01, 90 - 90 * heading, 0.0)
+
+    def isometric(self) -> Images:
+        """(H, W, 3): the whole room at an angle, from the south-west."""
+        return self._draw(self._middle(), 1.27 * self._distance(), 62.0, -48.0)
+
+    def from_above(self) -> Images:
+        """(H, W, 3): the whole room from straight above, north up; `metres_high` says how much of it."""
+        return self._draw(self._middle(), self._distance(), 90.0, -90.0)
+
+    def metres_high(self) -> float:
+        """How much floor `from_above` shows from its upper to its lower edge."""
+        return max(self._plan.height, self._plan.width) + 2.6
+
+    def close(self) -> None:
+        self._renderer.close()
+
+    def _distance(self) -> float:
+        """From where the height of a picture spans the room."""
+        return self.metres_high() / (2 * float(np.tan(np.radians(self._finish.field_of_view / 2))))
+
+    def _middle(self) -> tuple[float, float, float]:
+        x, y = place(self._plan.height / 2 - 0.5, self._plan.width / 2 - 0.5)
+        return float(x), float(y), 0.0
+
+    def _draw(
+        self, lookat: tuple[float, float, float], distance: float, azimuth: float, elevation: float
+    ) -> Images:
+        self._camera.lookat[:] = lookat
+        self._camera.distance = distance
+        self._camera.azimuth, self._camera.elevation = azimuth, elevation
+        self._renderer.update_scene(self._data, self._camera)
+        return np.array(self._renderer.render())
+
+
+@contextmanager
+def open_renderer(room: EgocentricRoom, finish: Finish = VIEW) -> Iterator[RoomRenderer]:
+    renderer = RoomRenderer(room, finish)
+    try:
+        yield renderer
+    finally:
+        renderer.close()
+
+
+def render_views(room: EgocentricRoom) -> Images:
+    """(P, 64, 64, 3): what is seen at each position."""
+    with open_renderer(room) as renderer:
+        return np.stack([renderer.view(*at) for at in room.places().tolist()])
+
+
+def _make_renderer(mujoco: Any, model: Any, finish: Finish) -> Any:
+    try:
+        return mujoco.Renderer(model, finish.height, finish.width)
+    except Exception as problem:  # PyOpenGL and the drivers below it fail in many ways
+        raise MissingExtra(f"MuJoCo cannot draw here ({problem}): {INSTALL_LINE}") from problem
