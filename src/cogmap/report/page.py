@@ -7,13 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from string import Template
-from typing import Any, NamedTuple
+from typing import Any
 
 from cogmap.files import write_whole
 from cogmap.report.example import Example, example_problem
+from cogmap.report.html import Section, asset, figures_html, folded_html, section_html, table_html
 from cogmap.report.map_data import map_data
 from cogmap.report.material import Material
 from cogmap.report.paper_rows import paper_table
@@ -26,16 +26,11 @@ from cogmap.report.pictures import (
     plan_picture,
 )
 from cogmap.report.style import save_svg
-from cogmap.report.tables import Table, all_scores_table, score_table
+from cogmap.report.tables import all_scores_table, score_table
 from cogmap.report.words import plan_sentence, rival_sentence, summary_sentence
 from cogmap.version import __version__
 
 REPORT_FILE, FIGURES_FOLDER = "report.html", "figures"
-
-
-class Section(NamedTuple):
-    html: str
-    pictures: tuple[Picture, ...] = ()
 
 
 def write_report(
@@ -59,15 +54,15 @@ def write_report(
 
 def page_html(own: Material, sections: Iterable[Section], example: Example | None) -> str:
     """The whole page. Its policy allows no request, and no script but its own."""
-    script = "\n".join(_asset(name) for name in ("planner.js", "view.js", "page.js"))
+    script = "\n".join(asset(name) for name in ("planner.js", "view.js", "page.js"))
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
     attempt = None if example is None else example.own
     data = map_data(own, None if attempt is None else attempt.plan)
-    return Template(_asset("page.html")).substitute(
+    return Template(asset("page.html")).substitute(
         title=escape(f"The map that {own.name} learned"),
         sentence=escape(summary_sentence(own)),
         sections="\n".join(section.html for section in sections),
-        style=_asset("page.css"),
+        style=asset("page.css"),
         data=f'<script type="application/json" id="map-data">{script_json(data)}</script>',
         script=script,
         script_hash=f"sha256-{digest}",
@@ -82,7 +77,7 @@ def make_sections(
     sections = [
         _warnings(own),
         _scores(own, rival),
-        Section(_asset("explorer.html")),
+        Section(asset("explorer.html")),
         _beside_truth(own),
         _plan(own, example),
         _rival(rival, example),
@@ -112,13 +107,13 @@ def _scores(own: Material, rival: Material | None) -> Section | None:
         return None
     world = own.truth.world.name if own.truth is not None else "room"
     table = score_table(scored, paper_table(world, own.cognitive_map.num_observations))
-    return Section(_section("scores", "Scores", _table(table)))
+    return Section(section_html("scores", "Scores", table_html(table)))
 
 
 def _beside_truth(own: Material) -> Section:
     pictures = tuple(map_pictures(own))
     heading = "The map" if own.truth is None else "The map beside the truth"
-    return Section(_section("map-figures", heading, _figures(pictures)), pictures)
+    return Section(section_html("map-figures", heading, figures_html(pictures)), pictures)
 
 
 def _plan(own: Material, example: Example | None) -> Section | None:
@@ -128,7 +123,7 @@ def _plan(own: Material, example: Example | None) -> Section | None:
     if is_drawable(own.truth.world):
         pictures = (plan_picture("plan", example.own, example, own.truth),)
     told = f"<p>{escape(plan_sentence(example, example.own.plan))}</p>"
-    return Section(_section("plan", "A plan", told + _figures(pictures)), pictures)
+    return Section(section_html("plan", "A plan", told + figures_html(pictures)), pictures)
 
 
 def _rival(rival: Material | None, example: Example | None) -> Section | None:
@@ -139,58 +134,31 @@ def _rival(rival: Material | None, example: Example | None) -> Section | None:
     if example is not None and example.rival is not None and is_drawable(rival.truth.world):
         pictures.append(plan_picture("rival_plan", example.rival, example, rival.truth))
     told = f"<p>{escape(rival_sentence(rival, count))}</p>"
-    html = _section("rival", f"Beside it: {rival.name}", told + _figures(pictures))
+    html = section_html("rival", f"Beside it: {rival.name}", told + figures_html(pictures))
     return Section(html, tuple(pictures))
 
 
 def _diagnostics(own: Material) -> Section | None:
     pictures = tuple(diagnostic_pictures(own))
-    return Section(_section("diagnostics", "Inside", _figures(pictures)), pictures) if pictures else None
+    return (
+        Section(section_html("diagnostics", "Inside", figures_html(pictures)), pictures) if pictures else None
+    )
 
 
 def _all_scores(own: Material, rival: Material | None) -> Section | None:
     scored = own.scored + (rival.scored if rival is not None else ())
     if not scored:
         return None
-    return Section(_folded("Every score", _table(all_scores_table(scored))))
+    return Section(folded_html("Every score", table_html(all_scores_table(scored))))
 
 
 def _config(own: Material) -> Section:
     text = json.dumps(own.config, indent=2, ensure_ascii=False)
-    return Section(_folded("Every choice (config.json)", f"<pre>{escape(text)}</pre>"))
+    return Section(folded_html("Every choice (config.json)", f"<pre>{escape(text)}</pre>"))
 
 
 def _commands(commands: Sequence[str]) -> Section | None:
     if not commands:
         return None
     lines = escape("\n".join(commands))
-    return Section(_section("again", "How to make this again", f"<pre><code>{lines}</code></pre>"))
-
-
-def _section(name: str, heading: str, body: str) -> str:
-    return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(heading)}</h2>\n{body}\n</section>'
-
-
-def _folded(summary: str, body: str) -> str:
-    return f"<details><summary>{escape(summary)}</summary>\n{body}\n</details>"
-
-
-def _table(table: Table) -> str:
-    """The table in a box that scrolls sideways on a narrow screen, its caption below and always in sight."""
-    box = f'<div class="scroll" tabindex="0" role="region" aria-label="Table">{table.html()}</div>'
-    return f'{box}\n<p class="note">{escape(table.caption)}</p>' if table.caption else box
-
-
-def _figures(pictures: Iterable[Picture]) -> str:
-    return f'<div class="figures">{"".join(map(_figure, pictures))}</div>'
-
-
-def _figure(picture: Picture) -> str:
-    source = base64.b64encode(picture.svg.encode()).decode()
-    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(picture.alt)}">'
-    kind = ' class="wide"' if picture.wide else ""
-    return f"<figure{kind}>{image}<figcaption>{escape(picture.caption)}</figcaption></figure>\n"
-
-
-def _asset(name: str) -> str:
-    return files("cogmap.report").joinpath(name).read_text(encoding="utf-8")
+    return Section(section_html("again", "How to make this again", f"<pre><code>{lines}</code></pre>"))

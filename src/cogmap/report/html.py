@@ -1,0 +1,46 @@
+"""Pieces of a page: sections, tables and figures as HTML, everything that is not ours escaped."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Iterable
+from html import escape
+from importlib.resources import files
+from typing import NamedTuple
+
+from cogmap.report.pictures import Picture
+from cogmap.report.tables import Table
+
+
+class Section(NamedTuple):
+    html: str
+    pictures: tuple[Picture, ...] = ()
+
+
+def section_html(name: str, heading: str, body: str) -> str:
+    return f'<section aria-labelledby="{name}">\n<h2 id="{name}">{escape(heading)}</h2>\n{body}\n</section>'
+
+
+def folded_html(summary: str, body: str) -> str:
+    return f"<details><summary>{escape(summary)}</summary>\n{body}\n</details>"
+
+
+def table_html(table: Table) -> str:
+    """The table in a box that scrolls sideways on a narrow screen, its caption below and always in sight."""
+    box = f'<div class="scroll" tabindex="0" role="region" aria-label="Table">{table.html()}</div>'
+    return f'{box}\n<p class="note">{escape(table.caption)}</p>' if table.caption else box
+
+
+def figures_html(pictures: Iterable[Picture]) -> str:
+    return f'<div class="figures">{"".join(map(_figure, pictures))}</div>'
+
+
+def _figure(picture: Picture) -> str:
+    source = base64.b64encode(picture.svg.encode()).decode()
+    image = f'<img src="data:image/svg+xml;base64,{source}" alt="{escape(picture.alt)}">'
+    kind = ' class="wide"' if picture.wide else ""
+    return f"<figure{kind}>{image}<figcaption>{escape(picture.caption)}</figcaption></figure>\n"
+
+
+def asset(name: str) -> str:
+    return files("cogmap.report").joinpath(name).read_text(encoding="utf-8")
