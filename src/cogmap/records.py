@@ -175,6 +175,10 @@ class Codes:
     def bottlenecks(self) -> int:
         return self.codes.shape[2]
 
+    def rows(self, chosen: Any) -> Codes:
+        """Some of the walks' codes: a slice, a mask or indices."""
+        return replace(self, codes=self.codes[chosen], lengths=self.lengths[chosen])
+
 
 @dataclass(frozen=True, eq=False)
 class CognitiveMap:

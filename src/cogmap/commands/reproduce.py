@@ -8,7 +8,7 @@ import subprocess
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import tyro
@@ -16,7 +16,10 @@ import tyro
 from cogmap.errors import BadConfig
 from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
 from cogmap.files import write_whole
-from cogmap.records import TableWorld, Truth, Walks
+from cogmap.records import Codes, TableWorld, Truth, Walks
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
 
 COLUMNS = (
     "method",
@@ -115,7 +118,7 @@ def _score(
     experiment: Experiment,
     method: str,
     seed: int,
-    finished: Any,
+    finished: Run,
     world: TableWorld,
     walks: Walks,
     truth: Truth,
@@ -123,11 +126,12 @@ def _score(
     from cogmap.codes.encode import encode, predict_next
     from cogmap.evaluation.scorecard import score, score_without_map
     from cogmap.models.forecaster import Forecaster
+    from cogmap.models.tdb import VanillaModel
     from cogmap.training.loop import read_metrics
 
-    context = experiment.context_length
+    context, codes = experiment.context_length, None
     seconds = read_metrics(finished.folder)[-1]["seconds"]
-    if finished.config.vanilla:
+    if isinstance(finished.model, VanillaModel):
         predicted = predict_next(finished.model, walks)
         forecaster = Forecaster(finished.model)
         found = {"": score_without_map(forecaster, predicted, walks, truth, context)}
@@ -147,7 +151,33 @@ def _score(
         for metric, value in asdict(scores).items():
             if isinstance(value, int | float) and metric != "context_length":
                 rows.append(_row(args, method, world, seed, kind, metric, value, seconds))
+    of_model = _of_model(finished, codes)
+    print("  model: " + ", ".join(f"{name} {value:.4g}" for name, value in of_model.items()), flush=True)
+    rows += [_row(args, method, world, seed, "", name, value, seconds) for name, value in of_model.items()]
     return rows
+
+
+def _of_model(finished: Run, codes: Codes | None) -> dict[str, float]:
+    """What is known of a model without a map: when it had learned, and whether its bottlenecks tell different things.
+
+    Training accuracy is of windows, whose first steps nobody can foretell: held-back walks say when it was above 98 %.
+    """
+    from cogmap.evaluation.diagnostics import training_above
+    from cogmap.evaluation.disentanglement import disentanglement
+    from cogmap.training.loop import read_metrics
+
+    metrics = read_metrics(finished.folder)
+    found: dict[str, float] = {"training_steps": metrics[-1]["step"]}
+    above = training_above(metrics, accuracy="validation_accuracy")
+    if above is not None:
+        found["training_above_98"] = above
+    if codes is not None and codes.bottlenecks > 1:
+        half = len(codes.lengths) // 2
+        told = disentanglement(
+            codes.rows(slice(half)), codes.rows(slice(half, None)), np.random.default_rng(0)
+        )
+        found |= {"disentanglement": told.accuracy, "disentanglement_chance": told.chance}
+    return found
 
 
 def _row(

@@ -1,0 +1,76 @@
+"""`cogmap reproduce` in a room of twenty places: rows for every map and metric, and nothing trained twice."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+
+from cogmap import experiments
+from cogmap.cli import main
+from cogmap.commands import reproduce
+from cogmap.environments.room import AliasedRoom
+from cogmap.experiments import Experiment
+
+TINY = Experiment(
+    "4x5 room",
+    lambda seed: AliasedRoom(height=4, width=5, observations=4, patch=2, seed=seed),
+    ("TDB(S=3, M=4)", "Vanilla LSTM"),
+    walks=40,
+    steps=60,
+    context_length=10,
+)
+
+
+@pytest.fixture
+def arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    monkeypatch.setitem(experiments.EXPERIMENTS, "tiny", TINY)
+    monkeypatch.setattr(reproduce, "TEST_WALKS", 20)
+    folders = ["--out", str(tmp_path / "runs"), "--results", str(tmp_path / "results")]
+    return ["reproduce", "tiny", "--encoder", "gru", "--steps", "20", *folders]
+
+
+def rows(tmp_path: Path) -> list[dict[str, str]]:
+    with (tmp_path / "results" / "tiny.csv").open(newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def test_every_model_gets_its_rows(arguments: list[str], tmp_path: Path) -> None:
+    assert main(arguments) == 0
+    found = rows(tmp_path)
+    metrics = {(row["method"], row["map"], row["metric"]) for row in found}
+    assert len(metrics) == len(found)
+    for kind in ("minimal", "paper"):
+        assert ("TDB(S=3, M=4), gru", kind, "imp_fallback") in metrics
+    assert ("TDB(S=3, M=4), gru", "", "disentanglement") in metrics
+    assert ("Vanilla LSTM", "", "imp_fallback") in metrics
+    assert {row["value"] for row in found if row["metric"] == "training_steps"} == {"20.0"}
+
+
+def test_a_run_that_is_there_is_scored_again_and_not_trained_again(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    arguments += ["--only", "Vanilla LSTM"]
+    assert main(arguments) == 0
+    first = rows(tmp_path)
+    assert {row["command"] for row in first} == {
+        'cogmap reproduce tiny --first-seed 0 --only "Vanilla LSTM" --preset fast --steps 20'
+    }
+    weights = tmp_path / "runs" / "tiny" / "vanilla-lstm-lstm-fast-0" / "model.safetensors"
+    made = weights.stat().st_mtime_ns
+    assert main(arguments) == 0
+    assert weights.stat().st_mtime_ns == made
+    assert rows(tmp_path) == first
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        (["reproduce", "table-99"], "the table must be one of small-room, table-1"),
+        (["reproduce", "table-1", "--only", "TDB(S=2, M=2)"], "a method must be one of Vanilla transformer;"),
+    ],
+)
+def test_unknown_names_are_told(told: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(told) != 0
+    assert message in capsys.readouterr().err
