@@ -1,0 +1,226 @@
+/* The explorer: which run, which map, what is drawn beside it, and who draws on it. */
+
+import { ask } from "./api.js";
+import { makeMap, makeRoom } from "./model.js";
+import { nodeCard } from "./node_card.js";
+import { segments } from "./segments.js";
+import { MapView } from "./shared/map_view.js";
+import { actionStyle } from "./shared/painter.js";
+import { shortestPlan, makeRoads } from "./shared/planner.js";
+import { RoomView } from "./shared/room_view.js";
+import { dashSample, made, swatch } from "./shared/swatch.js";
+import { Views } from "./views.js";
+
+const NO_MARKS = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
+const NO_ROOM_MARKS = { path: null, missed: false, trail: null, agent: null, start: null, goal: null };
+const NAMES = { minimal: "Minimal map", paper: "The paper's map" };
+
+const element = (id) => document.getElementById(id);
+
+export class Explorer {
+  constructor(theme, { picked, pickedPlace, cleared, said }) {
+    Object.assign(this, { run: null, map: null, room: null, placement: null, beside: null, maps: new Map(), concepts: null });
+    this.mainView = new MapView(element("map"), {
+      label: "The learned map",
+      keys: "map-keys",
+      theme,
+      picked,
+      cleared,
+      pointed: (node) => this.showCard(node),
+      reached: (node) => said(this.describe(node)),
+    });
+    const nothing = () => {};
+    const quiet = { theme, keys: "map-keys", cleared, picked: nothing, pointed: nothing, reached: nothing };
+    this.otherView = new MapView(element("other"), { ...quiet, label: "The other map" });
+    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true room", picked: pickedPlace });
+    this.listen();
+  }
+
+  get views() {
+    return [this.mainView, this.otherView, this.roomView];
+  }
+
+  listen() {
+    for (const button of document.querySelectorAll("[data-view]")) {
+      button.addEventListener("click", () => this.lookAt(button.dataset.view));
+    }
+    for (const name of ["merged", "weak"]) element(`show-${name}`).addEventListener("change", () => this.applyLook());
+    element("show-concepts").addEventListener("change", () => this.showMap());
+  }
+
+  lookAt(how) {
+    const { stage } = this.mainView;
+    if (how === "fit") stage.fly(stage.camera.homeView());
+    else stage.zoom(how === "in" ? 1.5 : 1 / 1.5);
+  }
+
+  describe(node) {
+    return `node ${node}: ${this.map.observationLabels[this.map.nodes.observation[node]]}`;
+  }
+
+  /** Fetch what the run is now. */
+  async loadRun() {
+    this.run = await ask("run");
+    if (this.run.truth && this.room === null) {
+      this.room = makeRoom(this.run, await ask("room"));
+      if (this.room.points) this.roomView.show(this.room);
+    }
+    if (this.run.concepts && this.concepts === null) this.concepts = await ask("concepts");
+    this.listActions();
+  }
+
+  /** Show a map of the run, fetching it unless the one here is the newest. */
+  async choose(kind) {
+    const { revision } = this.run.maps.find((map) => map.kind === kind);
+    if (this.maps.get(kind)?.revision !== revision) {
+      this.maps.set(kind, makeMap(this.run, await ask(`map/${kind}`)));
+    }
+    this.map = this.maps.get(kind);
+    const placement = this.map.placements.find(({ id }) => id === this.placement?.id);
+    this.placement = placement ?? this.map.placements[0];
+    this.showMap();
+    await this.showBeside(this.beside ?? (this.room?.points ? "room" : "none"));
+  }
+
+  showMap() {
+    const { map, run } = this;
+    element("empty").hidden = true;
+    this.pictures = run.views ? new Views(map.kind, () => this.mainView.stage.repaint()) : null;
+    this.mainView.show(this.coloured(map), this.placement);
+    this.listChoices();
+    this.applyLook();
+    const early = map.early ? " so far: the run is still training" : "";
+    const count = `${map.nodes.observation.length.toLocaleString("en")} nodes`;
+    element("map-caption").textContent = `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${(100 * map.explained).toFixed(1)} % of all steps explained`;
+  }
+
+  /** With its nodes in the colours of concepts, where there are any and they are asked for. */
+  coloured(map) {
+    if (this.concepts === null || map.kind !== "minimal" || !element("show-concepts").checked) return map;
+    const { concept, colours } = this.concepts;
+    const faint = "#bdb8b0";
+    return { ...map, nodeColours: map.nodes.observation.map((_, node) => colours[concept[node]] ?? faint) };
+  }
+
+  applyLook() {
+    const { map } = this;
+    const merged = element("show-merged").checked ? map.merged : null;
+    const views = this.pictures ? (node) => this.pictures.get(node) : null;
+    this.mainView.setLook({ merged, weak: map.weak, markWeak: element("show-weak").checked, views });
+  }
+
+  listChoices() {
+    const { run, map } = this;
+    const kinds = run.maps.map(({ kind }) => ({ id: kind, name: NAMES[kind] ?? kind }));
+    segments(element("kinds"), kinds, map.kind, (kind) => this.kindChosen(kind));
+    segments(element("placements"), map.placements, this.placement.id, (id) => this.place(id));
+    const others = kinds.filter(({ id }) => id !== map.kind).map(({ id }) => ({ id, name: "Compare" }));
+    const room = this.room?.points ? [{ id: "room", name: "True room" }] : [];
+    const besides = [...room, ...others, { id: "none", name: "Map alone" }];
+    if (!besides.some(({ id }) => id === this.beside)) this.beside = null;
+    segments(element("besides"), besides, this.beside ?? besides[0].id, (id) => this.showBeside(id));
+    const count = (id, items) => {
+      element(`show-${id}-label`).hidden = items === null || items.length === 0;
+      element(`${id}-count`).textContent = items === null ? "" : `(${items.length})`;
+    };
+    count("merged", map.merged);
+    count("weak", [...map.weak]);
+    element("show-concepts-label").hidden = this.concepts === null || map.kind !== "minimal";
+  }
+
+  place(id) {
+    this.placement = this.map.placements.find((placement) => placement.id === id);
+    this.mainView.place(this.placement);
+  }
+
+  /** "room", another kind of map, or "none". */
+  async showBeside(what) {
+    this.beside = what;
+    element("room-pane").hidden = what !== "room";
+    element("other-pane").hidden = !["minimal", "paper"].includes(what);
+    if (["minimal", "paper"].includes(what)) await this.showOther(what);
+    this.besideChanged();
+  }
+
+  async showOther(kind) {
+    if (!this.maps.has(kind)) this.maps.set(kind, makeMap(this.run, await ask(`map/${kind}`)));
+    const other = this.maps.get(kind);
+    other.roads ??= makeRoads(other);
+    this.otherView.show(other, other.placements.find(({ id }) => id === this.placement.id) ?? other.placements[0]);
+    this.otherView.setLook({ merged: other.merged, weak: other.weak, markWeak: false });
+    element("other-caption").textContent = `${NAMES[kind]}: ${other.nodes.observation.length.toLocaleString("en")} nodes, ${other.merged ? `${other.merged.length} merged` : `${(100 * other.explained).toFixed(1)} % explained`}`;
+  }
+
+  listActions() {
+    const labels = this.run.actions.labels;
+    const items = labels.slice(0, 12).map((label, action) => made("span", {}, dashSample(actionStyle(action)), label));
+    if (labels.length > 12) items.push(made("span", { className: "note" }, `and ${labels.length - 12} more actions`));
+    element("legend-actions").replaceChildren(...items);
+  }
+
+  showCard(node) {
+    const card = element("card");
+    card.hidden = node === null;
+    if (node === null) return;
+    const concept = this.concepts && this.map.kind === "minimal" ? this.concepts.concept[node] : null;
+    card.replaceChildren(...nodeCard(this.map, node, { views: this.pictures, concept }));
+  }
+
+  /** An observation as the panels show it: its colour and word, and the view at the node if there is one. */
+  seen(observation, node) {
+    const { labels, colours } = this.run.observations;
+    const parts = [swatch(colours[observation]), labels[observation]];
+    const known = this.pictures && node !== null;
+    return known ? [made("img", { src: this.pictures.address(node), alt: `What is seen at node ${node}` }), ...parts] : parts;
+  }
+
+  /** Draw these marks on the map and in the room, and no others. */
+  mark(onMap, inRoom) {
+    this.mainView.setMarks({ ...NO_MARKS, ...onMap });
+    this.roomView.setMarks({ ...NO_ROOM_MARKS, ...inRoom });
+    this.otherView.setMarks(NO_MARKS);
+  }
+
+  /** A plan on the map, followed in the room, and the other map's plan for the same places. */
+  markPlan({ start, goal, found, avoid }) {
+    if (this.map === null) return;
+    this.mainView.setLook({ avoid: new Set(avoid) });
+    const places = this.map.nodes.position;
+    const placeOf = (node) => (places && node !== null ? places[node] : null);
+    const met = found && this.room && placeOf(start) !== null ? this.room.follow(placeOf(start), found.actions) : null;
+    const missed = met !== null && met[met.length - 1] !== placeOf(goal);
+    this.mark(
+      { path: found?.nodes ?? null, start, goal },
+      { path: met, missed, start: placeOf(start), goal: placeOf(goal) },
+    );
+    this.markOther(placeOf(start), placeOf(goal), avoid);
+  }
+
+  markOther(start, goal, avoid) {
+    const other = this.maps.get(this.beside);
+    const compared = element("compared");
+    compared.textContent = "";
+    if (!other || other === this.map) return;
+    this.otherView.setLook({ avoid: new Set(avoid) });
+    const [from, to] = [start, goal].map((place) => (place === null ? undefined : other.atPosition?.get(place)));
+    const found = from !== undefined && to !== undefined ? shortestPlan(other, other.roads, from, to, avoid) : null;
+    this.otherView.setMarks({ path: found?.nodes ?? null, start: from ?? null, goal: to ?? null });
+    if (start === null || goal === null) return;
+    compared.textContent = `${NAMES[other.kind]}, between the same places: ${this.wordsOn(start, goal, found)}.`;
+  }
+
+  wordsOn(start, goal, found) {
+    if (found === null) return "there is no way";
+    const met = this.room.follow(start, found.actions);
+    const misses = met[met.length - 1] === goal ? "" : ", which do not lead there";
+    return `${found.actions.length} actions${misses}`;
+  }
+
+  /** What the room says to a plan: empty where there is no room or it says nothing. */
+  planInRoom({ start, goal, found }) {
+    const places = this.map?.nodes.position;
+    if (!this.room || !places || places[start] === null || places[goal] === null) return "";
+    const met = this.room.follow(places[start], found.actions);
+    return met[met.length - 1] === places[goal] ? " In the room they lead there." : " In the room they lead elsewhere, to the cross.";
+  }
+}

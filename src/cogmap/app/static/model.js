@@ -1,0 +1,113 @@
+/* The server's answers in the form in which the shared modules draw and plan. */
+
+/** A map with its labels and colours, its placements, and what is odd about it. */
+export function makeMap(run, answer) {
+  const { nodes, edges } = answer;
+  return {
+    kind: answer.kind,
+    revision: answer.revision,
+    early: answer.early,
+    explained: answer.explained,
+    nodes,
+    edges,
+    colours: run.observations.colours,
+    observationLabels: run.observations.labels,
+    actionLabels: run.actions.labels,
+    placements: placementsOf(nodes, edges),
+    merged: nodes.merged ? indicesOf(nodes.merged) : null,
+    weak: new Set(indicesOf(edges.doubtful ?? [])),
+    atPosition: nodes.position ? bestAtPosition(nodes) : null,
+  };
+}
+
+function indicesOf(flags) {
+  return [...flags.keys()].filter((index) => flags[index]);
+}
+
+function placementsOf(nodes, edges) {
+  const layout = placement("layout", "Its own layout", nodes.x, nodes.y, edges);
+  if (!nodes.true_x) return [layout];
+  return [placement("truth", "At true places", nodes.true_x, nodes.true_y, edges), layout];
+}
+
+function placement(id, name, x, y, edges) {
+  const points = x.map((value, node) => (value === null ? null : [value, y[node]]));
+  return { id, name, points, radius: fittingRadius(points, edges) };
+}
+
+/** A quarter of the usual length of an edge, less where nodes lie closer together than that. */
+export function fittingRadius(points, edges) {
+  const lengths = edges.source
+    .map((from, edge) => distance(points[from], points[edges.target[edge]]))
+    .filter((length) => length > 0);
+  const usual = quantile(lengths, 0.5) ?? 1;
+  const gaps = nearestGaps(points.filter((point) => point !== null), usual);
+  return Math.min(usual / 4, (quantile(gaps, 0.1) ?? usual) * 0.46);
+}
+
+function distance(one, two) {
+  return one && two ? Math.hypot(one[0] - two[0], one[1] - two[1]) : 0;
+}
+
+function quantile(values, share) {
+  if (values.length === 0) return null;
+  return Float64Array.from(values).sort()[Math.floor(share * (values.length - 1))];
+}
+
+/** How far each point's nearest neighbour is, looked for in the cells around it. */
+function nearestGaps(points, cell) {
+  const cells = new Map();
+  const key = (x, y) => `${Math.floor(x / cell)} ${Math.floor(y / cell)}`;
+  for (const point of points) {
+    if (!cells.has(key(...point))) cells.set(key(...point), []);
+    cells.get(key(...point)).push(point);
+  }
+  return points.map((point) => {
+    let nearest = 2 * cell;
+    for (const dx of [-cell, 0, cell]) {
+      for (const dy of [-cell, 0, cell]) {
+        for (const other of cells.get(key(point[0] + dx, point[1] + dy)) ?? []) {
+          if (other !== point) nearest = Math.min(nearest, Math.max(distance(point, other), 1e-3));
+        }
+      }
+    }
+    return nearest;
+  });
+}
+
+/** The most visited node of each true position. */
+function bestAtPosition(nodes) {
+  const best = new Map();
+  nodes.position.forEach((position, node) => {
+    if (position === null || position < 0) return;
+    const rival = best.get(position);
+    if (rival === undefined || nodes.support[node] > nodes.support[rival]) best.set(position, node);
+  });
+  return best;
+}
+
+/** The true room, to be drawn and walked in; null where it has no coordinates. */
+export function makeRoom(run, answer) {
+  const follow = followTable(answer);
+  const drawable = Array.isArray(answer.x) && answer.x.every((value) => value !== null);
+  return {
+    follow,
+    name: answer.name,
+    observation: answer.observation,
+    colours: run.observations.colours,
+    labels: run.observations.labels,
+    moves: answer.moves,
+    points: drawable ? answer.x.map((x, position) => [x, answer.y[position]]) : null,
+  };
+}
+
+/** Where actions lead from a position: all positions met, the first included. A move that is none is a bump. */
+function followTable({ moves }) {
+  const next = new Map();
+  moves.source.forEach((from, move) => next.set(`${from} ${moves.action[move]}`, moves.target[move]));
+  return (position, actions) => {
+    const met = [position];
+    for (const action of actions) met.push(next.get(`${met[met.length - 1]} ${action}`) ?? met[met.length - 1]);
+    return met;
+  };
+}

@@ -1,0 +1,30 @@
+/* What there is to know about the node under the pointer. */
+
+import { made, swatch } from "./shared/swatch.js";
+
+const EDGES = 8; // more are counted
+
+export function nodeCard(map, node, { views, concept }) {
+  const { observation, support, merged, position } = map.nodes;
+  const seen = observation[node];
+  const facts = [`${support[node].toLocaleString("en")} visits`];
+  if (position && position[node] !== null) facts.push(`place ${position[node]}`);
+  if (merged && merged[node]) facts.push("stands for several places");
+  if (concept) facts.push(concept);
+  const heading = made("h3", {}, swatch(map.colours[seen]), `Node ${node}: ${map.observationLabels[seen]}`);
+  const parts = [heading, made("div", { className: "note" }, facts.join(" · ")), edgeList(map, node)];
+  if (views) parts.unshift(made("img", { src: views.address(node), alt: `What is seen at node ${node}` }));
+  return parts;
+}
+
+function edgeList(map, node) {
+  const { source, action, target, support, doubtful } = map.edges;
+  const leaving = [...source.keys()].filter((edge) => source[edge] === node);
+  const items = leaving.slice(0, EDGES).map((edge) => {
+    const where = target[edge] === node ? "stays" : `node ${target[edge]}`;
+    const doubt = doubtful && doubtful[edge] ? ", unsupported" : "";
+    return made("li", {}, `${map.actionLabels[action[edge]]} → ${where} (${support[edge]}×${doubt})`);
+  });
+  if (leaving.length > EDGES) items.push(made("li", {}, `and ${leaving.length - EDGES} more`));
+  return made("ul", {}, ...items);
+}

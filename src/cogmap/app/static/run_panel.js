@@ -1,0 +1,53 @@
+/* Scores, curves, maps and choices of the run. */
+
+import { ask } from "./api.js";
+import { trainingCharts } from "./curves.js";
+import { made } from "./shared/swatch.js";
+
+export class RunPanel {
+  constructor() {
+    this.rows = -1;
+  }
+
+  show(run) {
+    const warnings = document.getElementById("warnings");
+    warnings.replaceChildren(...run.warnings.map((warning) => made("li", {}, warning)));
+    warnings.hidden = run.warnings.length === 0;
+    document.getElementById("config").textContent = JSON.stringify(run.config, null, 2);
+    if (run.scores) document.getElementById("scores").replaceChildren(...scoreTable(run.scores));
+    document.getElementById("map-table").replaceChildren(mapTable(run.maps));
+  }
+
+  /** The curves, if there are more rows than were drawn. */
+  async update(rows) {
+    if (rows === this.rows) return;
+    this.rows = rows;
+    const charts = trainingCharts(await ask("metrics"));
+    if (charts.length > 0) document.getElementById("curves").replaceChildren(...charts);
+  }
+}
+
+function scoreTable({ columns, rows, caption }) {
+  const box = table("Scores", columns, rows);
+  return caption ? [box, made("p", { className: "note" }, caption)] : [box];
+}
+
+function mapTable(maps) {
+  if (maps.length === 0) return made("p", { className: "note" }, "No map yet.");
+  const rows = maps.map(({ kind, nodes, edges, explained }) => {
+    return [kind, nodes.toLocaleString("en"), edges.toLocaleString("en"), `${(100 * explained).toFixed(2)} %`];
+  });
+  return table("Maps", ["", "nodes", "edges", "steps explained"], rows);
+}
+
+/** A table that scrolls sideways on a narrow screen. */
+function table(name, columns, rows) {
+  const head = made("tr", {}, ...columns.map((column) => made(column ? "th" : "td", column ? { scope: "col" } : {}, column)));
+  const body = rows.map(([first, ...rest]) => {
+    return made("tr", {}, made("th", { scope: "row" }, first), ...rest.map((cell) => made("td", {}, cell)));
+  });
+  const inner = made("table", {}, made("thead", {}, head), made("tbody", {}, ...body));
+  const box = made("div", { className: "scroll", tabIndex: 0, role: "region" }, inner);
+  box.setAttribute("aria-label", name);
+  return box;
+}

@@ -1,0 +1,15 @@
+/* A choice of one of a few, in a row. */
+
+import { made } from "./shared/swatch.js";
+
+/** Fill a fieldset with radios for `choices` [{id, name}]; hidden where there is nothing to choose. */
+export function segments(fieldset, choices, chosen, changed) {
+  const legend = fieldset.querySelector("legend");
+  const labels = choices.map(({ id, name }) => {
+    const radio = made("input", { type: "radio", name: fieldset.id, value: id, checked: id === chosen });
+    radio.addEventListener("change", () => changed(id));
+    return made("label", {}, radio, made("span", {}, name));
+  });
+  fieldset.replaceChildren(legend, ...labels);
+  fieldset.hidden = choices.length < 2;
+}

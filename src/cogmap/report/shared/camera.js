@@ -1,0 +1,65 @@
+/* Where on the plane one looks, and how closely. */
+
+const CLOSEST = 60; // times nearer than the whole map
+const FARTHEST = 0.4;
+
+/** A view of the plane: a point of it at the middle of the stage, and pixels per unit. */
+export class Camera {
+  constructor() {
+    Object.assign(this, { x: 0, y: 0, scale: 1, width: 1, height: 1, home: { x: 0, y: 0, width: 1, height: 1 } });
+  }
+
+  /** The stage's size in pixels. What was in the middle stays there. */
+  resize(width, height) {
+    const before = this.homeScale();
+    this.width = Math.max(width, 1);
+    this.height = Math.max(height, 1);
+    this.scale *= this.homeScale() / before;
+  }
+
+  homeScale() {
+    return Math.min(this.width / this.home.width, this.height / this.home.height);
+  }
+
+  /** The view that shows the whole of a box of the plane. */
+  homeView() {
+    const { x, y, width, height } = this.home;
+    return { x: x + width / 2, y: y + height / 2, scale: this.homeScale() };
+  }
+
+  show({ x, y, scale }) {
+    const [least, most] = [this.homeScale() * FARTHEST, this.homeScale() * CLOSEST];
+    Object.assign(this, { x, y, scale: Math.min(Math.max(scale, least), most) });
+  }
+
+  /** Enlarge by a factor; the point of the plane under a pixel stays under it. */
+  zoom(factor, left = this.width / 2, top = this.height / 2) {
+    const [x, y] = this.toPlane(left, top);
+    this.show({ x: this.x, y: this.y, scale: this.scale * factor });
+    const [nowX, nowY] = this.toPlane(left, top);
+    this.x += x - nowX;
+    this.y += y - nowY;
+  }
+
+  pan(left, top) {
+    this.x -= left / this.scale;
+    this.y -= top / this.scale;
+  }
+
+  toPlane(left, top) {
+    return [this.x + (left - this.width / 2) / this.scale, this.y + (top - this.height / 2) / this.scale];
+  }
+
+  toStage(x, y) {
+    return [(x - this.x) * this.scale + this.width / 2, (y - this.y) * this.scale + this.height / 2];
+  }
+
+  /** Pan so far that a point of the plane is well in sight. */
+  reveal(x, y) {
+    const [left, top] = this.toStage(x, y);
+    const margin = Math.min(60, this.width / 6, this.height / 6);
+    const outside = left < margin || top < margin || left > this.width - margin || top > this.height - margin;
+    if (outside) Object.assign(this, { x, y });
+    return outside;
+  }
+}

@@ -1,0 +1,110 @@
+/* Start, goal, what to keep off, and the plan that follows from them, in words. */
+
+import { makeRoads, shortestPlan } from "./planner.js";
+import { made, swatch } from "./swatch.js";
+
+/**
+ * The part of a page that plans. It finds its elements by their ids: start, goal, clear, avoid, told, steps.
+ * `changed(desk)` is called whenever there is another plan to draw; `extra(desk)` may add a sentence to it.
+ */
+export class PlanDesk {
+  constructor({ changed, extra = () => "" }) {
+    Object.assign(this, { changed, extra, map: null, start: null, goal: null, found: null, avoid: new Set() });
+    this.told = document.getElementById("told");
+    this.steps = document.getElementById("steps");
+    this.list = document.getElementById("avoid");
+    this.ends = { start: document.getElementById("start"), goal: document.getElementById("goal") };
+    for (const [end, input] of Object.entries(this.ends)) {
+      input.addEventListener("input", () => this.enter(end, input.value));
+    }
+    document.getElementById("clear").addEventListener("click", () => this.clear());
+  }
+
+  /** Plan on another map from now on, between nodes of it or none. What to keep off stays. */
+  use(map, start = null, goal = null) {
+    Object.assign(this, { map, start, goal, roads: makeRoads(map), count: map.nodes.observation.length });
+    for (const input of Object.values(this.ends)) input.max = this.count - 1;
+    this.listObservations();
+    this.plan();
+  }
+
+  listObservations() {
+    const shown = [...new Set(this.map.nodes.observation)].sort((one, two) => one - two);
+    this.list.replaceChildren(...shown.map((seen) => this.chip(seen)));
+  }
+
+  chip(seen) {
+    const button = made("button", { type: "button" }, swatch(this.map.colours[seen]), this.map.observationLabels[seen]);
+    button.setAttribute("aria-pressed", String(this.avoid.has(seen)));
+    button.addEventListener("click", () => {
+      if (!this.avoid.delete(seen)) this.avoid.add(seen);
+      button.setAttribute("aria-pressed", String(this.avoid.has(seen)));
+      this.plan();
+    });
+    return button;
+  }
+
+  describe(node) {
+    return `node ${node}: ${this.map.observationLabels[this.map.nodes.observation[node]]}`;
+  }
+
+  /** A click or Enter on a node: the start if none is chosen or both are, else the goal. */
+  choose(node) {
+    if (this.start === null || this.goal !== null) [this.start, this.goal] = [node, null];
+    else this.goal = node;
+    this.plan();
+  }
+
+  enter(end, text) {
+    const node = Number(text);
+    const known = text !== "" && Number.isInteger(node) && node >= 0 && node < this.count;
+    this[end] = known ? node : null;
+    this.plan();
+    if (text !== "" && !known) this.say(`Nodes go from 0 to ${this.count - 1}.`);
+  }
+
+  clear() {
+    Object.assign(this, { start: null, goal: null });
+    this.plan();
+  }
+
+  /** Find the plan and show it. */
+  plan() {
+    for (const [end, input] of Object.entries(this.ends)) {
+      if (document.activeElement !== input) input.value = this[end] === null ? "" : this[end];
+    }
+    const asked = this.start !== null && this.goal !== null;
+    this.found = asked ? shortestPlan(this.map, this.roads, this.start, this.goal, this.avoid) : null;
+    this.tell(asked);
+    this.changed(this);
+  }
+
+  /** The plan in words: each action and what is to be seen after it. */
+  tell(asked) {
+    this.steps.replaceChildren();
+    if (!asked) {
+      this.say(this.start === null ? "Choose a start." : `From ${this.describe(this.start)}. Choose a goal.`);
+    } else if (this.found === null) {
+      this.say("There is no way on the map.");
+    } else {
+      const { nodes, actions, dropped } = this.found;
+      const length = `${actions.length} action${actions.length === 1 ? "" : "s"}.`;
+      const past = dropped ? " There is no way round: this is the shortest of all." : "";
+      this.say(`${length}${past}${this.extra(this)}`);
+      this.steps.append(...actions.map((action, step) => this.stepOf(action, nodes[step + 1])));
+    }
+  }
+
+  stepOf(action, node) {
+    const seen = this.map.nodes.observation[node];
+    const item = made("li", {}, made("span", { className: "action" }, this.map.actionLabels[action]));
+    item.append(made("span", { className: "arrow" }, "→"));
+    item.append(made("span", { className: "seen" }, swatch(this.map.colours[seen]), this.map.observationLabels[seen]));
+    item.dataset.node = node;
+    return item;
+  }
+
+  say(text) {
+    this.told.textContent = text;
+  }
+}

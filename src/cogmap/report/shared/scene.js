@@ -1,0 +1,126 @@
+/* A map as flat arrays in the order in which they are drawn. */
+
+const WIDTHS = 4; // steps of thickness, by support
+
+/** How thick an edge is drawn, 0 to 3: by the logarithm of its support, beside the best supported one. */
+function widthSteps(support) {
+  const most = Math.log1p(support.reduce((one, two) => Math.max(one, two), 1));
+  return Uint8Array.from(support, (count) =>
+    Math.min(WIDTHS - 1, Math.floor((WIDTHS * Math.log1p(Math.max(count, 0))) / (most * 1.0001))),
+  );
+}
+
+/** Edges between the same two nodes run side by side: how many half lanes each is off the middle, to its right. */
+function laneOffsets(edges, count) {
+  const { source, target } = edges;
+  const shared = new Map(); // source * count + target -> edges that way so far
+  const key = (edge) => source[edge] * count + target[edge];
+  for (let edge = 0; edge < source.length; edge += 1) shared.set(key(edge), (shared.get(key(edge)) ?? 0) + 1);
+  const passed = new Map();
+  return Float32Array.from(source, (_, edge) => {
+    const before = passed.get(key(edge)) ?? 0;
+    passed.set(key(edge), before + 1);
+    const mutual = shared.has(target[edge] * count + source[edge]);
+    return mutual ? 2 * before + 1 : 2 * before - (shared.get(key(edge)) - 1);
+  });
+}
+
+/** The edges that lead elsewhere, sorted by action and thickness so that each group is one stroke. */
+function makeLanes(map) {
+  const { edges, nodes } = map;
+  const width = widthSteps(edges.support);
+  const offset = laneOffsets(edges, nodes.observation.length);
+  const moving = [...edges.source.keys()].filter((edge) => edges.source[edge] !== edges.target[edge]);
+  const group = (edge) => edges.action[edge] * WIDTHS + width[edge];
+  moving.sort((one, two) => group(one) - group(two));
+  const pick = (Kind, values) => Kind.from(moving, (edge) => values[edge]);
+  return {
+    edge: Int32Array.from(moving),
+    source: pick(Int32Array, edges.source),
+    target: pick(Int32Array, edges.target),
+    offset: pick(Float32Array, offset),
+    groups: findGroups(moving, group),
+  };
+}
+
+function findGroups(moving, group) {
+  const groups = [];
+  moving.forEach((edge, place) => {
+    const last = groups[groups.length - 1];
+    if (last && last.key === group(edge)) last.end = place + 1;
+    else {
+      const key = group(edge);
+      groups.push({ key, action: Math.floor(key / WIDTHS), width: key % WIDTHS, start: place, end: place + 1 });
+    }
+  });
+  return groups;
+}
+
+/** One line for two nodes, however many edges join them: what is seen of the edges from afar. */
+function makePairs(lanes, count) {
+  const seen = new Set();
+  const ends = [];
+  for (let lane = 0; lane < lanes.source.length; lane += 1) {
+    const [low, high] = [lanes.source[lane], lanes.target[lane]].sort((one, two) => one - two);
+    const key = low * count + high;
+    if (seen.has(key)) continue;
+    seen.add(key);
+    ends.push(low, high);
+  }
+  return Int32Array.from(ends); // 2 * pair, 2 * pair + 1
+}
+
+/** Nodes sorted by colour and by what is seen there, so that each group is one fill. */
+function groupNodes(map) {
+  const groups = new Map();
+  map.nodes.observation.forEach((seen, node) => {
+    const colour = map.nodeColours ? map.nodeColours[node] : map.colours[seen];
+    const key = `${colour} ${seen}`;
+    if (!groups.has(key)) groups.set(key, { seen, colour, text: textOn(colour), nodes: [] });
+    groups.get(key).nodes.push(node);
+  });
+  return [...groups.values()].map((group) => ({ ...group, nodes: Int32Array.from(group.nodes) }));
+}
+
+/** Black or white, whichever reads better on a colour "#rrggbb". */
+export function textOn(colour) {
+  const [red, green, blue] = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16) / 255);
+  return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 ? "#000000" : "#ffffff";
+}
+
+/** x and y of every node, one after the other; NaN where it has none. */
+export function flatPoints(points) {
+  const flat = new Float32Array(2 * points.length).fill(NaN);
+  points.forEach((point, node) => {
+    if (point !== null) flat.set(point, 2 * node);
+  });
+  return flat;
+}
+
+/** The box of the plane around all points, with room for the outermost nodes. */
+export function extent(points, radius) {
+  let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
+  for (let place = 0; place < points.length; place += 2) {
+    if (Number.isNaN(points[place])) continue;
+    left = Math.min(left, points[place]);
+    right = Math.max(right, points[place]);
+    top = Math.min(top, points[place + 1]);
+    bottom = Math.max(bottom, points[place + 1]);
+  }
+  if (left > right) return { x: 0, y: 0, width: 1, height: 1 };
+  const border = 2.4 * radius;
+  return { x: left - border, y: top - border, width: right - left + 2 * border, height: bottom - top + 2 * border };
+}
+
+/** Everything about a map that its picture needs and that does not change with where the nodes are. */
+export function makeScene(map) {
+  const lanes = makeLanes(map);
+  return {
+    count: map.nodes.observation.length,
+    colourOf: (node) => (map.nodeColours ? map.nodeColours[node] : map.colours[map.nodes.observation[node]]),
+    labels: map.observationLabels,
+    groups: groupNodes(map),
+    lanes,
+    pairs: makePairs(lanes, map.nodes.observation.length),
+  };
+}
