@@ -24,7 +24,7 @@ TOP = {
     "commands",
 }  # what may import every room
 EXCEPTIONS = {"records.py imports maps"}  # `CognitiveMap.to_networkx`, which users ask the map itself for
-MAY_KNOW_TRUTH = {"environments", "walks", "evaluation", "report"}
+MAY_KNOW_TRUTH = {"environments", "walks", "evaluation", "report", "app"}
 MAY_USE_TORCH = {"models", "training", "codes"}
 MAY_USE_TORCH_TOO = {"evaluation/disentanglement.py", "commands/doctor.py"}
 

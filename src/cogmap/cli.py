@@ -31,6 +31,7 @@ COMMANDS = {  # name: (module, what it does)
     "plan": ("cogmap.commands.plan", "find shortest paths between moments of walks, on a run's map"),
     "evaluate": ("cogmap.commands.evaluate", "score a run on test walks against their truth"),
     "report": ("cogmap.commands.report", "write report.html, a page that opens offline, and its figures"),
+    "serve": ("cogmap.commands.serve", "the map explorer in a browser, on this machine only"),
     "map": ("cogmap.commands.map", "build the map of some walks with a trained model, or export a run's map"),
     "reproduce": ("cogmap.commands.reproduce", "run one of the paper's tables here, and write its rows"),
     "doctor": (

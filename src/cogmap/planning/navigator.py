@@ -73,7 +73,7 @@ class Navigator:
         self._model = belief_model(cognitive_map, slip, noise)
         self._roads = roads_of(cognitive_map)
         self._shows = np.eye(cognitive_map.num_observations)[cognitive_map.node_observation]  # (V, O)
-        self._next_node = _likeliest_targets(cognitive_map)  # (V, A), -1 where unknown
+        self._next_node = likeliest_targets(cognitive_map)  # (V, A), -1 where unknown
         self._ways: dict[tuple[tuple[int, ...], frozenset[int]], Ways] = {}
         self._blame = np.zeros(len(self._roads.source))  # (R,) extra length of each road
         self.forget()
@@ -218,7 +218,7 @@ class Navigator:
         return action
 
 
-def _likeliest_targets(cognitive_map: CognitiveMap) -> Integers:
+def likeliest_targets(cognitive_map: CognitiveMap) -> Integers:
     """(V, A) where each action leads from each node by its best supported edge, -1 where unknown."""
     targets = np.full((cognitive_map.num_nodes, cognitive_map.num_actions), -1, dtype=np.int32)
     rising = np.argsort(cognitive_map.edge_support, kind="stable")
