@@ -48,7 +48,7 @@ def run_answer(keeper: Keeper) -> dict[str, Any]:
         "truth": keeper.truth is not None,
         "walks": _walks_size(keeper.walks),
         "world": "map" if keeper.truth is None else "true",
-        "views": bool(keeper.views),
+        "views": keeper.views is not None,
         "concepts": keeper.concepts is not None,
         "state": keeper.state,
         "warnings": [] if minimal is None else list(minimal.map.warnings),

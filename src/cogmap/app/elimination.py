@@ -1,7 +1,7 @@
 """Where on a map a walk may be, by elimination: start anywhere, drop what contradicts the next observation.
 
 Much cheaper than the filter of `planning.belief` on a large map, since candidates vanish within a few steps. It
-serves to say which true place each node stands for, over many walks; an agent's own belief always comes from the filter.
+serves to say which true place each node stands for, over many walks; an agent's own belief always comes from there.
 """
 
 from __future__ import annotations

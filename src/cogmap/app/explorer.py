@@ -84,11 +84,12 @@ class Explorer:
 
     def view(self, call: Call) -> bytes:
         """A PNG of what is seen at a node."""
-        node = check_node(self.asked_map(call).map, call.number("node"), "node")
-        chosen = self.keeper.views.get("node_image")
-        if chosen is None or node >= len(chosen) or chosen[node] < 0:
+        opened, views = self.asked_map(call), self.keeper.views
+        node = check_node(opened.map, call.number("node"), "node")
+        fits = views is not None and opened.kind == "minimal" and node < len(views.view_of_node)
+        if views is None or not fits or views.view_of_node[node] < 0:
             raise Refusal(404, f"the run must hold a view of node {node} in views.npz, it does not")
-        return png_bytes(self.keeper.views["images"][chosen[node]])
+        return png_bytes(views.views[views.view_of_node[node]])
 
     def replay(self, call: Call) -> Any:
         walks = known_walks(self.keeper)

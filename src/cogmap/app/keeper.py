@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cogmap.app.opened_map import OpenedMap, open_map
 from cogmap.app.refusals import Refusal
@@ -23,6 +22,7 @@ from cogmap.app.run_files import (
     MODEL_FILE,
     SCORE_FILES,
     VIEWS_FILE,
+    NodeViews,
     RunConfig,
     read_concepts,
     read_config,
@@ -54,7 +54,7 @@ class Keeper:
         self.rows: list[dict[str, Any]] = []
         self.scores: tuple[Scored, ...] = ()
         self.concepts: NodeConcepts | None = None
-        self.views: dict[str, NDArray[Any]] = {}
+        self.views: NodeViews | None = None
         self.walks: Walks | None = None
         self.truth: Truth | None = None
         self.state = "waiting"
@@ -72,7 +72,7 @@ class Keeper:
         """The first look: here a folder that is no run, or bad walks, is an error; later a problem that is told."""
         self.config = read_config(self.folder)
         if self._walks_path is not None:
-            self.walks = read_walks(self._walks_path, self.config)
+            self.walks = read_walks(self._walks_path, self.folder, self.config)
         self.refresh()
 
     def refresh(self) -> None:
@@ -125,8 +125,8 @@ class Keeper:
         if self._walks_path is None or self.config is None:
             return
         if self.walks is None:
-            self.walks = read_walks(self._walks_path, self.config)
-        self.truth = read_truth(self._walks_path, self.walks, self.config)
+            self.walks = read_walks(self._walks_path, self.folder, self.config)
+        self.truth = read_truth(self._walks_path, self.folder, self.walks, self.config)
 
     def _take_rows(self) -> None:
         self.rows = read_rows(self.folder)

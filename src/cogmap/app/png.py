@@ -9,13 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_COLOUR_TYPES = {1: 0, 3: 2, 4: 6}  # by channels
+
 
 def png_bytes(image: NDArray[Any]) -> bytes:
-    """An image (H, W, 3) of bytes as a PNG file."""
-    height, width = image.shape[:2]
-    rows = np.zeros((height, 1 + 3 * width), dtype=np.uint8)  # each row begins with its filter, 0: none
-    rows[:, 1:] = image.reshape(height, 3 * width)
-    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)  # 8 bits, three colours
+    """An image (H, W, C) of bytes as a PNG file: grey, colours, or colours and opacity."""
+    height, width, channels = image.shape
+    rows = np.zeros(
+        (height, 1 + channels * width), dtype=np.uint8
+    )  # each row begins with its filter, 0: none
+    rows[:, 1:] = image.reshape(height, channels * width)
+    header = struct.pack(">IIBBBBB", width, height, 8, _COLOUR_TYPES[channels], 0, 0, 0)
     parts = ((b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b""))
     return b"\x89PNG\r\n\x1a\n" + b"".join(_chunk(name, data) for name, data in parts)
 

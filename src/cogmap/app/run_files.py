@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 CONFIG_FILE, METRICS_FILE, MODEL_FILE = "config.json", "metrics.jsonl", "model.safetensors"
-VIEWS_FILE, CONCEPTS_FILE = "views.npz", "concepts.json"
+VIEWS_FILE, QUANTIZER_FILE, CONCEPTS_FILE = "views.npz", "quantizer.npz", "concepts.json"
 EARLY_MAP_FILE = "map.early.npz"  # of a training under way
 MAP_FILES = {"minimal": ("map.npz", EARLY_MAP_FILE), "paper": ("map.paper.npz",)}
 SCORE_FILES = {"scores.json": "here", "scores.paper.json": "here, the paper's map"}
@@ -42,6 +42,13 @@ class RunConfig:
     observation_labels: Labels | None
     action_labels: Labels | None
     stored: Mapping[str, Any]
+
+
+class NodeViews(NamedTuple):
+    """What is seen at the nodes of the minimal map of a run that learned from images."""
+
+    views: NDArray[np.uint8]  # (U, H, W, C)
+    view_of_node: NDArray[Any]  # (V,) -1 for none
 
 
 def read_config(folder: Path) -> RunConfig:
@@ -95,8 +102,11 @@ def read_scores(folder: Path, name: str) -> tuple[Scored, ...]:
     return tuple(Scored(name, remark, Scores.load(path)) for path, remark in present)
 
 
-def read_walks(path: Path, config: RunConfig) -> Walks:
-    """Walks in the run's own vocabulary."""
+def read_walks(path: Path, folder: Path, config: RunConfig) -> Walks:
+    """Walks in the run's own vocabulary; views as the clusters that its quantizer puts them into."""
+    quantizer = _quantizer(folder)
+    if quantizer is not None:
+        return quantizer.walks(load_walks(path))
     known = Walks(
         observations=np.zeros((1, 2), dtype=np.int32),
         actions=np.zeros((1, 1), dtype=np.int32),
@@ -109,19 +119,32 @@ def read_walks(path: Path, config: RunConfig) -> Walks:
     return load_walks(path, like=known)
 
 
-def read_truth(path: Path, walks: Walks, config: RunConfig) -> Truth | None:
+def read_truth(path: Path, folder: Path, walks: Walks, config: RunConfig) -> Truth | None:
     """The truth beside a walks file, if it is there and of a world with the run's actions."""
     if not truth_path(path).is_file():
         return None
-    truth = load_truth(path, walks)
-    world = truth.world
-    for what, has, own in (
-        ("actions", world.num_actions, config.num_actions),
-        ("observations", int(world.observation.max()) + 1, config.num_observations),
-    ):
-        if has > own or (what == "actions" and has != own):
-            raise BadWalks(f"the true world must have the run's {own} {what}, it has {has}")
+    quantizer = _quantizer(folder)
+    if quantizer is None:
+        truth = load_truth(path, walks)
+    else:
+        seen = load_walks(path)
+        truth = quantizer.walks_and_truth(seen, load_truth(path, seen))[1]
+    has, own = truth.world.num_actions, config.num_actions
+    if has != own:
+        raise BadWalks(f"the true world must have the run's {own} actions, it has {has}")
+    if truth.world.observation.max() >= config.num_observations:
+        rule = f"the true world must show the run's {config.num_observations} observations"
+        raise BadWalks(f"{rule}, it shows {truth.world.observation.max()}")
     return truth
+
+
+def _quantizer(folder: Path) -> Any:
+    """What turns views into observations in a run that learned from views; None in any other."""
+    if not (folder / QUANTIZER_FILE).is_file():
+        return None
+    from cogmap.walks.quantize import load_quantizer
+
+    return load_quantizer(folder / QUANTIZER_FILE)
 
 
 def read_concepts(folder: Path, num_nodes: int) -> NodeConcepts | None:
@@ -132,20 +155,20 @@ def read_concepts(folder: Path, num_nodes: int) -> NodeConcepts | None:
     return load_concepts(path, num_nodes) if path.is_file() else None
 
 
-def read_views(folder: Path) -> dict[str, NDArray[Any]]:
-    """views.npz: `images` (R, H, W, 3) of bytes and `node_image` (V,) into it, -1 for none; empty without the file."""
+def read_views(folder: Path) -> NodeViews | None:
+    """views.npz of a run that learned from images; None where there is none."""
     path = folder / VIEWS_FILE
     if not path.is_file():
-        return {}
+        return None
     arrays = read_arrays(path, BadRun)
-    images, chosen = arrays.get("images"), arrays.get("node_image")
-    if images is None or images.ndim != 4 or images.shape[3] != 3 or images.dtype != np.uint8:
-        raise BadRun(f"{VIEWS_FILE} must hold `images` (R, H, W, 3) of bytes")
+    views, chosen = arrays.get("views"), arrays.get("view_of_node")
+    if views is None or views.ndim != 4 or views.shape[3] not in (1, 3, 4) or views.dtype != np.uint8:
+        raise BadRun(f"{VIEWS_FILE} must hold `views` (U, H, W, C) of bytes")
     if chosen is None or chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        raise BadRun(f"{VIEWS_FILE} must hold `node_image` (V,) of integers")
-    if chosen.size and chosen.max() >= len(images):
-        raise BadRun(f"`node_image` must be below the number of images (={len(images)}), got {chosen.max()}")
-    return arrays
+        raise BadRun(f"{VIEWS_FILE} must hold `view_of_node` (V,) of integers")
+    if chosen.size and chosen.max() >= len(views):
+        raise BadRun(f"`view_of_node` must be below the number of views (={len(views)}), got {chosen.max()}")
+    return NodeViews(views, chosen)
 
 
 def _size(model: Any, name: str) -> int:
