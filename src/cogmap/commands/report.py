@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
 
 from cogmap.commands.output import print_json
 from cogmap.commands.run_walks import walks_for
+from cogmap.errors import BadConfig
 from cogmap.walks.truth_store import load_truth, truth_path
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
 
 
 @dataclass(frozen=True)
@@ -27,11 +32,17 @@ class Args:
 
 
 def run(args: Args) -> None:
-    from cogmap.commands.run_report import learn_command, material_of, report_command
-    from cogmap.report.page import FIGURES_FOLDER, write_report
     from cogmap.run import load_run
+    from cogmap.text_learning import text_unit
 
     opened = load_run(args.run)
+    unit = text_unit(args.run)
+    if unit is not None:
+        _report_text(args, opened, unit)
+        return
+    from cogmap.commands.run_report import learn_command, material_of, report_command
+    from cogmap.report.page import write_report
+
     other = None if args.beside is None else load_run(args.beside)
     walks = None if args.walks is None else walks_for(opened, args.walks)
     truth = None
@@ -46,11 +57,28 @@ def run(args: Args) -> None:
             report_command(args.run, args.walks, args.beside),
         ],
     )
+    _tell(args, page)
+    if truth is None and not args.json:
+        print("add --walks TEST.npz, with its truth beside it, for scores, the true world and a plan in it")
+
+
+def _report_text(args: Args, opened: Run, unit: str) -> None:
+    """A text has no places to be scored at, and no plans to be shown."""
+    if args.walks is not None or args.beside is not None:
+        raise BadConfig(
+            f"the report of a text takes neither --walks nor --beside, {args.run} is a run on a text"
+        )
+    from cogmap.commands.text_report import report_text
+
+    _tell(args, report_text(opened, unit))
+
+
+def _tell(args: Args, page: Path) -> None:
+    from cogmap.report.page import FIGURES_FOLDER
+
     figures = args.run / FIGURES_FOLDER
     if args.json:
         print_json({"report": str(page), "figures": str(figures)})
         return
     print(f"wrote {page}: open it in a browser, no network needed")
     print(f"wrote {figures}: every picture of it as SVG")
-    if truth is None:
-        print("add --walks TEST.npz, with its truth beside it, for scores, the true world and a plan in it")

@@ -17,11 +17,11 @@ _PIVOTS = 64  # nodes from which a large map is measured
 _GAP = 2.0  # between parts that no edge joins
 
 
-def layout_map(cognitive_map: CognitiveMap, polish: bool = True) -> Floats:
+def layout_map(cognitive_map: CognitiveMap, polish: bool = True, polished: int = _SMALL) -> Floats:
     """(V, 2): x and y of each node, the same for the same map; an edge is about 1 long.
 
     Classical scaling of the distances in steps, both ways of an edge being one step; `polish` lets Kamada-Kawai
-    improve on it where the map is small enough, and a large map is measured from some of its nodes only. Parts that no
+    improve on parts of at most `polished` nodes, and a large map is measured from some of its nodes only. Parts that no
     edge joins stand side by side, largest first.
     """
     nodes = cognitive_map.num_nodes
@@ -32,20 +32,20 @@ def layout_map(cognitive_map: CognitiveMap, polish: bool = True) -> Floats:
     left = 0.0
     for number in np.argsort(-np.bincount(part, minlength=parts), kind="stable") if nodes else ():
         members = np.flatnonzero(part == number)
-        drawn = _draw(graph[members][:, members], polish)
+        drawn = _draw(graph[members][:, members], polished if polish else 0)
         drawn -= drawn.min(axis=0)
         places[members] = drawn + np.array([left, 0.0])
         left += drawn[:, 0].max() + _GAP
     return places
 
 
-def _draw(graph: Any, polish: bool) -> Floats:
+def _draw(graph: Any, polished: int) -> Floats:
     """(V, 2): one part of a map, whose edges are a sparse (V, V)."""
     if graph.shape[0] > _LARGE:
         return _scale_from_pivots(graph)
     apart = csgraph.shortest_path(graph, directed=False, unweighted=True)
     drawn = _scale(apart)
-    return _polish(apart, drawn) if polish and 2 < len(apart) <= _SMALL else drawn
+    return _polish(apart, drawn) if 2 < len(apart) <= polished else drawn
 
 
 def _scale_from_pivots(graph: Any) -> Floats:
