@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cogmap.environments.cube import AliasedCube
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.room import AliasedRoom
 from cogmap.records import TableWorld
 
@@ -66,6 +67,19 @@ EXPERIMENTS = {
         "cube of edge 6, O=12",
         lambda seed: AliasedCube(edge=6, observations=12, seed=seed),
         ("TDB(S=1, enc, M=1)", "TDB(S=3, M=1)"),
+    ),
+    "table-3d": Experiment(
+        "3D room of 9x9 m seen through the agent's eyes, 128 clusters of views",
+        lambda seed: EgocentricRoom(seed=seed),
+        (
+            "Vanilla transformer",
+            "Vanilla LSTM",
+            "TDB(S=1, enc, M=1)",
+            "TDB(S=3, M=1)",
+            "TDB(S=3, M=1), clones",
+            "TDB(S=1, enc, M=4)",
+            "TDB(S=3, M=4)",
+        ),
     ),
     "noise": Experiment(
         "15x20 room, O=4, 10 % of the training observations random",

@@ -11,16 +11,26 @@ from cogmap.codes.encode import encode
 from cogmap.errors import BadConfig, BadOutput
 from cogmap.maps.build import build_map
 from cogmap.maps.latent import is_text, latent_graph
-from cogmap.maps.store import save_map
+from cogmap.maps.store import load_map, save_map
 from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.models.tdb import TDB
 from cogmap.records import Integers, Walks
-from cogmap.run import MAP_FILE, PAPER_MAP_FILE, Run, load_run, save_config, save_model
+from cogmap.run import (
+    MAP_FILE,
+    PAPER_MAP_FILE,
+    QUANTIZER_FILE,
+    VIEWS_FILE,
+    Run,
+    load_run,
+    save_config,
+    save_model,
+)
 from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
 from cogmap.training.device import choose_device
 from cogmap.training.loop import Trainer, split_walks, train
 from cogmap.training.processes import joined_processes
 from cogmap.training.progress import Progress, Silent, default_progress
+from cogmap.walks.quantize import save_node_views, without_views
 
 
 def learn(
@@ -41,6 +51,7 @@ def learn(
     targets: Integers | None = None,
     num_targets: int | None = None,
     map_walks: Walks | None = None,
+    clusters: int | None = None,
     resume: bool = False,
     device: str = "auto",
     progress: Progress | None = None,
@@ -54,15 +65,19 @@ def learn(
     change: any other field of ModelConfig or TrainingConfig, as in {"width": 64, "num_codes": 300}.
     targets: (B, N) what to predict instead of the observations themselves, below `num_targets`.
     map_walks: what to build the map from, if not from `walks`.
+    clusters: k of the k-means that turns views into observations, where the walks are of views; 128 by default, or as
+        many as there are different views.
     resume: go on with the training that `out` holds, with the choices made then; `minutes` are then minutes more,
         `steps` are steps in all, and a training that had come to its end goes on at its full learning rate.
     Ctrl-C ends the training early and goes on to the map; a second one ends it all.
     """
     out = Path(out)
     if resume:
+        walks, quantizer = load_run(out).categorical(walks), None
         model_config, training = _resumed(out, walks)
     else:
         _refuse_existing(out)
+        walks, quantizer = without_views(walks, clusters, seed)
         base = ModelConfig(
             num_observations=walks.num_observations,
             num_actions=walks.num_actions,
@@ -86,6 +101,8 @@ def learn(
             trainer.extend(minutes, steps)
         elif processes.leads:
             save_config(out, model_config, training, walks)
+            if quantizer is not None:
+                quantizer.save(out / QUANTIZER_FILE)
         train(trainer, out, Silent() if quiet else progress or default_progress())
         if processes.leads:
             save_model(out, trainer.model)
@@ -100,12 +117,15 @@ def write_maps(run: Run, walks: Walks) -> None:
     """
     if not isinstance(run.model, TDB) or not run.model.bottlenecks.ready:
         return
+    walks = run.categorical(walks)
     codes, _ = encode(run.model, walks)
     if is_text(walks):
         save_map(run.folder / MAP_FILE, latent_graph(codes, walks))
         return
     for kind, name in (("minimal", MAP_FILE), ("paper", PAPER_MAP_FILE)):
         save_map(run.folder / name, build_map(codes, walks, kind=kind))
+    if run.quantizer is not None:
+        save_node_views(run.folder / VIEWS_FILE, run.quantizer, load_map(run.folder / MAP_FILE))
 
 
 def _resumed(out: Path, walks: Walks) -> tuple[ModelConfig, TrainingConfig]:

@@ -23,10 +23,13 @@ from cogmap.records import Codes, CognitiveMap, Integers, Labels, Plan, Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors
 from cogmap.training.config import TrainingConfig
 from cogmap.training.device import choose_device
+from cogmap.walks.quantize import ViewQuantizer, load_quantizer
+from cogmap.walks.views import ViewWalks, as_views, shows_views
 
 FORMAT = 1
 CONFIG_FILE, MODEL_FILE = "config.json", "model.safetensors"
 MAP_FILE, PAPER_MAP_FILE = "map.npz", "map.paper.npz"
+QUANTIZER_FILE, VIEWS_FILE = "quantizer.npz", "views.npz"  # of a run that learned from views
 
 
 class Run:
@@ -77,8 +80,23 @@ class Run:
     def has_map(self) -> bool:
         return (self.folder / MAP_FILE).is_file()
 
+    @cached_property
+    def quantizer(self) -> ViewQuantizer | None:
+        """What turns views into observations; None where the run learned from observations themselves."""
+        path = self.folder / QUANTIZER_FILE
+        return load_quantizer(path) if path.is_file() else None
+
+    def categorical(self, walks: Walks) -> Walks:
+        """Walks of views as the run's quantizer sees them; other walks stay as they are."""
+        if not isinstance(walks, ViewWalks):
+            return walks
+        if self.quantizer is None:
+            raise BadWalks(f"walks of views need a run that learned from views, {self.folder} did not")
+        return self.quantizer.walks(walks)
+
     def encode(self, walks: Walks) -> tuple[Codes, Integers]:
         """Codes of walks, and predicted next observations (B, N - 1)."""
+        walks = self.categorical(walks)
         self.check_walks(walks)
         return encode(self.model, walks)
 
@@ -89,7 +107,12 @@ class Run:
         return CodeStream(self.model)
 
     def locate(self, observations: Sequence[Any], actions: Sequence[Any]) -> int:
-        """The node where an agent is that saw `observations` (N,) and did `actions` (N - 1,): indices or labels."""
+        """The node where an agent is that saw `observations` (N,) and did `actions` (N - 1,): indices or labels.
+
+        A run that learned from views takes views as well: images (N, H, W, C), vectors (N, F) or image files.
+        """
+        if self.quantizer is not None and shows_views(observations):
+            observations = self.quantizer(as_views(observations)).tolist()
         seen = _indices("observation", observations, self.observation_labels, self.config.num_observations)
         done = _indices("action", actions, self.action_labels, self.config.num_actions)
         if len(seen) == 0 or len(done) != len(seen) - 1:

@@ -40,7 +40,7 @@ TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the
 @dataclass(frozen=True)
 class Reproduce:
     table: tyro.conf.Positional[str]
-    """small-room, table-1, table-12-colours, table-cube or noise."""
+    """small-room, table-1, table-12-colours, table-cube, table-3d or noise."""
     rooms: int = 1
     """How many worlds, with seeds from `first_seed` on."""
     first_seed: int = 0
@@ -85,10 +85,10 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     from cogmap.learning import learn, write_maps
     from cogmap.run import MODEL_FILE, load_run
     from cogmap.walks.noise import add_noise
-    from cogmap.walks.sample import sample_walks
+    from cogmap.walks.views import draw_walks
 
     world = experiment.world(seed)
-    walks, _ = sample_walks(world, experiment.walks, experiment.steps, np.random.default_rng([seed, 1]))
+    walks, _ = draw_walks(world, experiment.walks, experiment.steps, np.random.default_rng([seed, 1]))
     if experiment.noise:
         walks = add_noise(walks, experiment.noise, np.random.default_rng([seed, 2]))
     choices = {"encoder": args.encoder, **METHODS[method]}
@@ -109,7 +109,9 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
             resume=resume,
             **choices,
         )
-    test = sample_walks(world, TEST_WALKS, experiment.steps, np.random.default_rng([seed, 3]))
+    test = draw_walks(world, TEST_WALKS, experiment.steps, np.random.default_rng([seed, 3]))
+    if finished.quantizer is not None:
+        test = finished.quantizer.walks_and_truth(*test)
     return _score(args, experiment, method, seed, finished, world, *test)
 
 
