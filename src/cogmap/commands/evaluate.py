@@ -28,7 +28,8 @@ class Args:
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     walks: Path
-    """test walks; where they really were is read from <name>.truth.npz beside them, if it is there"""
+    """test walks; where they really were is read from <name>.truth.npz beside them, if it is there. For a run on a
+    text: another text, or a .json file of GINC prompts"""
     map: MapKind = "minimal"
     """which of the run's maps to score"""
     context_length: int = 50
@@ -49,6 +50,11 @@ def run(args: Args) -> None:
     from cogmap.run import load_run
 
     opened = load_run(args.run)
+    if args.walks.suffix == ".json":
+        from cogmap.commands.evaluate_prompts import evaluate_prompts
+
+        evaluate_prompts(opened, args.walks, args.json)
+        return
     walks = walks_for(opened, args.walks)
     truth = load_truth(args.walks, walks) if truth_path(args.walks).exists() else None
     scores = score_run(opened, walks, truth, args)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cogmap.records import CognitiveMap, Walks
+from cogmap.text_learning import PIECE, text_unit
 from cogmap.walks.store import load_walks
+from cogmap.walks.text import load_text
 
 if TYPE_CHECKING:
     from cogmap.run import Run
@@ -27,7 +29,8 @@ def walks_for(run: Run, path: Path) -> Walks:
         observation_labels=run.observation_labels,
         action_labels=run.action_labels,
     )
-    return load_walks(path, like=known)
+    unit = text_unit(run.folder) if path.suffix == ".txt" else None
+    return load_walks(path, like=known) if unit is None else load_text(path, unit, PIECE, like=known)
 
 
 def map_of(run: Run, kind: MapKind) -> CognitiveMap:
