@@ -15,12 +15,15 @@ from cogmap.records import TableWorld
 METHODS: dict[str, dict[str, Any]] = {
     "Vanilla transformer": {"vanilla": True, "encoder": "transformer"},
     "Vanilla LSTM": {"vanilla": True, "encoder": "lstm"},
+    "Vanilla GRU": {"vanilla": True, "encoder": "gru"},
     "TDB(S=1, M=1)": {"prediction_steps": 1},
     "TDB(S=1, M=4)": {"prediction_steps": 1, "bottlenecks": 4},
     "TDB(S=1, enc, M=1)": {"prediction_steps": 1, "next_encoding": True},
     "TDB(S=1, enc, M=4)": {"prediction_steps": 1, "next_encoding": True, "bottlenecks": 4},
     "TDB(S=3, M=1)": {"prediction_steps": 3},
     "TDB(S=3, M=4)": {"prediction_steps": 3, "bottlenecks": 4},
+    "TDB(S=5, M=1)": {"prediction_steps": 5},
+    "TDB(S=5, M=4)": {"prediction_steps": 5, "bottlenecks": 4},
     "TDB(S=3, M=1), clones": {"prediction_steps": 3, "clone_structured": True},
 }
 

@@ -40,7 +40,7 @@ TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the
 @dataclass(frozen=True)
 class Reproduce:
     table: tyro.conf.Positional[str]
-    """small-room, table-1, table-12-colours, table-cube, table-3d or noise."""
+    """small-room, table-1, table-12-colours, table-cube, table-3d, noise or ginc."""
     rooms: int = 1
     """How many worlds, with seeds from `first_seed` on."""
     first_seed: int = 0
@@ -55,6 +55,8 @@ class Reproduce:
     """At the most, for each training."""
     steps: int | None = None
     """At the most, for each training."""
+    splice: float = 0.03
+    """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
     out: Path = Path("runs/reproduce")
     """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
     results: Path = Path("results")
@@ -65,9 +67,14 @@ Args = Reproduce
 
 
 def run(args: Reproduce) -> None:
+    if args.table == "ginc":
+        from cogmap.commands.reproduce_ginc import run_ginc
+
+        run_ginc(args, _merge_rows, _commit())
+        return
     experiment = EXPERIMENTS.get(args.table)
     if experiment is None:
-        raise BadConfig(f"the table must be one of {', '.join(EXPERIMENTS)}, got {args.table!r}")
+        raise BadConfig(f"the table must be one of {', '.join(EXPERIMENTS)}, ginc, got {args.table!r}")
     methods = args.only or experiment.methods
     for method in methods:
         if method not in METHODS:
