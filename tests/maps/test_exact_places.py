@@ -97,6 +97,8 @@ def test_a_map_too_large_to_smooth_is_left_as_it_is(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("cogmap.maps.smooth._MOST_WORK", 10)
     assert smooth(walks, world.next_position, world.observation) is None
     assert is_the_world(find_places(truth.positions, walks, 7).steps, walks, truth.positions, world)
+    shared = np.array([0, 1, 2, 0, 4, 5, 6])[truth.positions]  # one code has to be parted
+    assert find_places(shared, walks, 7).code_node.shape == (7,)
 
 
 def confused_codes(

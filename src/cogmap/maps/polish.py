@@ -32,8 +32,8 @@ def find_places(index: Whole, walks: Walks, num_codes: int) -> Minimised:
     found = minimise_and_split(index, walks, num_codes)
     some = _some_walks(walks, int(found.steps.max(initial=-1)) + 1)
     steps = _polish(some, found.steps[: some.num_walks])
-    if steps is None:
-        return found
+    if steps is None:  # codes that were parted are counted as themselves again
+        return replace(found, code_node=majority(index, found.steps, num_codes))
     view = survey(some, steps)
     placed = smooth(walks, view.next_node, view.sees, noise_of(view))
     steps = _renumbered(found.steps if placed is None else placed)
