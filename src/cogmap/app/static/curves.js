@@ -52,7 +52,7 @@ function caption(title, known, last) {
   return made("figcaption", {}, made("b", {}, title), ...keys);
 }
 
-const percent = (value) => `${(100 * value).toFixed(value > 0.9 && value < 1 ? 1 : 0)} %`;
+const percent = (value) => `${(100 * value).toFixed(value > 0.9 && value < 1 ? 1 : 0)}%`;
 const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(2));
 
 /** One series a bottleneck from rows that hold a number for each, or none. */

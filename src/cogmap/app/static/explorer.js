@@ -14,6 +14,7 @@ import { Views } from "./views.js";
 const NO_MARKS = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
 const NO_ROOM_MARKS = { path: null, missed: false, trail: null, agent: null, start: null, goal: null };
 const NAMES = { minimal: "Minimal map", paper: "The paper's map" };
+const SHORT = { minimal: "minimal", paper: "the paper's" };
 
 const element = (id) => document.getElementById(id);
 
@@ -79,7 +80,7 @@ export class Explorer {
     const placement = this.map.placements.find(({ id }) => id === this.placement?.id);
     this.placement = placement ?? this.map.placements[0];
     this.showMap();
-    await this.showBeside(this.beside ?? (this.room?.points ? "room" : "none"));
+    await this.showBeside(this.beside ?? this.usualBeside());
   }
 
   showMap() {
@@ -91,7 +92,7 @@ export class Explorer {
     this.applyLook();
     const early = map.early ? " so far: the run is still training" : "";
     const count = `${map.nodes.observation.length.toLocaleString("en")} nodes`;
-    element("map-caption").textContent = `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${(100 * map.explained).toFixed(1)} % of all steps explained`;
+    element("map-caption").textContent = `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${(100 * map.explained).toFixed(1)}% of all steps explained`;
   }
 
   /** With its nodes in the colours of concepts, where there are any and they are asked for. */
@@ -111,14 +112,14 @@ export class Explorer {
 
   listChoices() {
     const { run, map } = this;
-    const kinds = run.maps.map(({ kind }) => ({ id: kind, name: NAMES[kind] ?? kind }));
+    const kinds = run.maps.map(({ kind }) => ({ id: kind, name: SHORT[kind] ?? kind }));
     segments(element("kinds"), kinds, map.kind, (kind) => this.kindChosen(kind));
     segments(element("placements"), map.placements, this.placement.id, (id) => this.place(id));
-    const others = kinds.filter(({ id }) => id !== map.kind).map(({ id }) => ({ id, name: "Compare" }));
-    const room = this.room?.points ? [{ id: "room", name: "True room" }] : [];
-    const besides = [...room, ...others, { id: "none", name: "Map alone" }];
+    const others = kinds.filter(({ id }) => id !== map.kind).map(({ id }) => ({ id, name: `${SHORT[id]} map` }));
+    const room = this.room?.points ? [{ id: "room", name: "true room" }] : [];
+    const besides = [...room, ...others, { id: "none", name: "nothing" }];
     if (!besides.some(({ id }) => id === this.beside)) this.beside = null;
-    segments(element("besides"), besides, this.beside ?? besides[0].id, (id) => this.showBeside(id));
+    segments(element("besides"), besides, this.beside ?? this.usualBeside(), (id) => this.showBeside(id));
     const count = (id, items) => {
       element(`show-${id}-label`).hidden = items === null || items.length === 0;
       element(`${id}-count`).textContent = items === null ? "" : `(${items.length})`;
@@ -131,6 +132,11 @@ export class Explorer {
   place(id) {
     this.placement = this.map.placements.find((placement) => placement.id === id);
     this.mainView.place(this.placement);
+  }
+
+  /** The room where there is one, and the screen has space for it beside the map. */
+  usualBeside() {
+    return this.room?.points && matchMedia("(min-width: 60rem)").matches ? "room" : "none";
   }
 
   /** "room", another kind of map, or "none". */
@@ -148,7 +154,7 @@ export class Explorer {
     other.roads ??= makeRoads(other);
     this.otherView.show(other, other.placements.find(({ id }) => id === this.placement.id) ?? other.placements[0]);
     this.otherView.setLook({ merged: other.merged, weak: other.weak, markWeak: false });
-    element("other-caption").textContent = `${NAMES[kind]}: ${other.nodes.observation.length.toLocaleString("en")} nodes, ${other.merged ? `${other.merged.length} merged` : `${(100 * other.explained).toFixed(1)} % explained`}`;
+    element("other-caption").textContent = `${NAMES[kind]}: ${other.nodes.observation.length.toLocaleString("en")} nodes, ${other.merged ? `${other.merged.length} merged` : `${(100 * other.explained).toFixed(1)}% explained`}`;
   }
 
   listActions() {

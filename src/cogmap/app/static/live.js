@@ -38,7 +38,7 @@ function tellState({ state, step, last_step: last, validation_accuracy: accuracy
   if (step !== null && step !== undefined && state !== "finished") {
     parts.push(`step ${step.toLocaleString("en")}${last ? ` of ${last.toLocaleString("en")}` : ""}`);
   }
-  if (accuracy !== null && accuracy !== undefined) parts.push(`${(100 * accuracy).toFixed(1)} % foretold`);
+  if (accuracy !== null && accuracy !== undefined) parts.push(`${(100 * accuracy).toFixed(1)}% foretold`);
   document.getElementById("state-words").textContent = [...parts, ...problems].join(" · ");
   const progress = document.getElementById("state-progress");
   progress.hidden = state !== "training" || !last;

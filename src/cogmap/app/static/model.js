@@ -25,9 +25,9 @@ function indicesOf(flags) {
 }
 
 function placementsOf(nodes, edges) {
-  const layout = placement("layout", "Its own layout", nodes.x, nodes.y, edges);
+  const layout = placement("layout", "own layout", nodes.x, nodes.y, edges);
   if (!nodes.true_x) return [layout];
-  return [placement("truth", "At true places", nodes.true_x, nodes.true_y, edges), layout];
+  return [placement("truth", "true places", nodes.true_x, nodes.true_y, edges), layout];
 }
 
 function placement(id, name, x, y, edges) {
@@ -35,14 +35,14 @@ function placement(id, name, x, y, edges) {
   return { id, name, points, radius: fittingRadius(points, edges) };
 }
 
-/** A quarter of the usual length of an edge, less where nodes lie closer together than that. */
+/** A quarter of the usual length of an edge; less, down to a tenth, where nodes lie closer together than that. */
 export function fittingRadius(points, edges) {
   const lengths = edges.source
     .map((from, edge) => distance(points[from], points[edges.target[edge]]))
     .filter((length) => length > 0);
   const usual = quantile(lengths, 0.5) ?? 1;
   const gaps = nearestGaps(points.filter((point) => point !== null), usual);
-  return Math.min(usual / 4, (quantile(gaps, 0.1) ?? usual) * 0.46);
+  return Math.max(usual / 10, Math.min(usual / 4, (quantile(gaps, 0.5) ?? usual) * 0.46));
 }
 
 function distance(one, two) {

@@ -93,7 +93,7 @@ export class ReplayPanel {
     const after = step > 0 ? `after ${labels[walk.actions[step - 1]]}` : "at the start";
     elements.at.textContent = `Step ${step}, ${after}`;
     elements.seen.replaceChildren(...explorer.seen(walk.observations[step], walk.sure[step] ? walk.nodes[step] : null));
-    const percent = `${(100 * walk.certainty[step]).toFixed(0)} %`;
+    const percent = `${(100 * walk.certainty[step]).toFixed(0)}%`;
     const jumped = this.jumps.has(step) ? " A teleportation: it takes itself to have jumped." : "";
     const sure = `It takes itself to be at node ${walk.nodes[step]} (${percent}).`;
     elements.told.textContent = (walk.sure[step] ? sure : `Not sure yet: node ${walk.nodes[step]} is the likeliest (${percent}).`) + jumped;

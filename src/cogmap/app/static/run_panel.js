@@ -35,7 +35,7 @@ function scoreTable({ columns, rows, caption }) {
 function mapTable(maps) {
   if (maps.length === 0) return made("p", { className: "note" }, "No map yet.");
   const rows = maps.map(({ kind, nodes, edges, explained }) => {
-    return [kind, nodes.toLocaleString("en"), edges.toLocaleString("en"), `${(100 * explained).toFixed(2)} %`];
+    return [kind, nodes.toLocaleString("en"), edges.toLocaleString("en"), `${(100 * explained).toFixed(2)}%`];
   });
   return table("Maps", ["", "nodes", "edges", "steps explained"], rows);
 }

@@ -10,6 +10,8 @@ export function segments(fieldset, choices, chosen, changed) {
     radio.addEventListener("change", () => changed(id));
     return made("label", {}, radio, made("span", {}, name));
   });
-  fieldset.replaceChildren(legend, ...labels);
+  const of = made("span", { className: "of" }, fieldset.dataset.of);
+  of.setAttribute("aria-hidden", "true"); // the legend says it
+  fieldset.replaceChildren(legend, of, ...labels);
   fieldset.hidden = choices.length < 2;
 }

@@ -169,7 +169,7 @@ export class WalkPanel {
 
   words() {
     const { walk } = this;
-    const percent = `${(100 * walk.certainty).toFixed(walk.certainty > 0.99 ? 1 : 0)} %`;
+    const percent = `${(100 * walk.certainty).toFixed(walk.certainty > 0.99 ? 1 : 0)}%`;
     if (walk.sure) return `It knows where it is: node ${walk.node} (${percent}).`;
     const about = Math.round(walk.belief.candidates);
     return `It may be at any of about ${about} node${about === 1 ? "" : "s"}; node ${walk.node} is the likeliest (${percent}).`;

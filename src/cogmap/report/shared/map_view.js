@@ -2,7 +2,7 @@
 
 import * as marks from "./marks.js";
 import { Painter } from "./painter.js";
-import { extent, flatPoints, makeScene } from "./scene.js";
+import { crowding, extent, flatPoints, makeScene } from "./scene.js";
 import { Stage } from "./stage.js";
 
 const MORPH = 420; // milliseconds from one placement to another
@@ -16,7 +16,7 @@ export class MapView {
   constructor(host, { label, keys, theme, picked, pointed, reached, cleared }) {
     Object.assign(this, { theme, picked, pointed, reached, cleared, scene: null, cursor: null, hovered: null });
     this.keysMove = true; // false: the arrows are somebody else's
-    this.look = { avoid: new Set(), merged: null, weak: null, markWeak: false, views: null };
+    this.look = { avoid: new Set(), merged: null, weak: null, markWeak: false, views: null, crowding: 1 };
     this.marks = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
     this.stage = new Stage(host, {
       label,
@@ -44,6 +44,7 @@ export class MapView {
   setPoints(placement) {
     this.points = flatPoints(placement.points);
     this.radius = placement.radius;
+    this.look.crowding = crowding(this.scene.lanes, this.points, this.radius);
   }
 
   /** The same map, its nodes elsewhere. */
@@ -71,7 +72,11 @@ export class MapView {
 
   paint(context, camera) {
     if (this.scene === null) return;
-    new Painter(context, this.scene, this.points, this.radius, camera, this.theme()).paint(this.look);
+    this.painter(context, camera).paint(this.look);
+  }
+
+  painter(context, camera) {
+    return new Painter(context, this.scene, this.points, this.radius, camera, this.theme());
   }
 
   mark(context, camera, now) {
@@ -84,6 +89,7 @@ export class MapView {
     if (belief) marks.drawBelief(context, camera, at, belief, size, theme, this.scene.colourOf);
     if (trail) marks.drawTrail(context, at, trail.nodes, size, theme, trail.jumps);
     const drawing = path ? marks.drawPath(context, at, path, size, theme, now - this.pathBegun) : false;
+    if (path && size > 4) this.painter(context, camera).paintStops(path);
     if (start !== null) marks.drawEnd(context, at(start), "A", size, theme);
     if (goal !== null) marks.drawEnd(context, at(goal), "B", size, theme);
     if (agent !== null) marks.drawAgent(context, at(agent), size, theme);

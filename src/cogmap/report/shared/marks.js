@@ -35,7 +35,7 @@ function cased(context, casing, colour, width, draw) {
 }
 
 /** The plan, drawn from its start on within a third of a second; true until it is whole. */
-export function drawPath(context, at, nodes, size, theme, age) {
+export function drawPath(context, at, nodes, size, theme, age, jumps = undefined) {
   const part = Math.min(1, Math.max(0, age / DRAWN_IN));
   const reached = part * (nodes.length - 1);
   const places = nodes.slice(0, Math.floor(reached) + 1).map(at);
@@ -43,7 +43,7 @@ export function drawPath(context, at, nodes, size, theme, age) {
   const rest = reached % 1;
   if (from && to && rest > 0) places.push([from[0] + (to[0] - from[0]) * rest, from[1] + (to[1] - from[1]) * rest]);
   const width = Math.min(9, Math.max(3, size * 0.5));
-  cased(context, theme.casing, theme.path, width, () => trace(context, places));
+  cased(context, theme.casing, theme.path, width, () => trace(context, places, jumps));
   return part < 1;
 }
 

@@ -1,6 +1,6 @@
 /* Draws a map's nodes and edges on a canvas, as much of them as can be told apart from where one looks. */
 
-const THICKNESS = [0.8, 1.3, 2, 2.9]; // pixels, by support
+const THICKNESS = [0.6, 1, 1.5, 2.2]; // pixels, by support
 const APART = 26; // pixels between two nodes from which lanes, dashes and heads of edges can be seen
 const DOT = 2.2; // pixels of radius below which a node is a mere square
 const LETTER = 7.5; // pixels of radius from which a label fits into a node
@@ -10,9 +10,9 @@ const FULL_TURN = 2 * Math.PI;
 /** How an action's edges look: never by colour alone. */
 export const ACTION_STYLES = [
   { colour: "--action-0", dash: [] },
-  { colour: "--action-1", dash: [7, 3] },
+  { colour: "--action-1", dash: [6, 3] },
   { colour: "--action-2", dash: [1.5, 3] },
-  { colour: "--action-3", dash: [9, 3, 1.5, 3] },
+  { colour: "--action-3", dash: [8, 3, 1.5, 3] },
   { colour: "--action-4", dash: [3, 3] },
   { colour: "--action-5", dash: [12, 4] },
 ];
@@ -56,7 +56,7 @@ export class Painter {
     const { context } = this;
     context.clearRect(0, 0, this.camera.width, this.camera.height);
     context.globalAlpha = 1;
-    if (4 * this.size >= APART) this.paintLanes(look);
+    if (4 * this.size >= APART || (look.markWeak && look.weak?.size)) this.paintLanes(look);
     else this.paintPairs();
     this.paintNodes(look.avoid);
     if (this.size >= LETTER) this.paintLabels(look.avoid);
@@ -84,14 +84,16 @@ export class Painter {
   /** Every edge a lane of its own, in its action's colour and dash, as thick as its support, with a head. */
   paintLanes(look) {
     const { context, theme, scene } = this;
+    context.globalAlpha = look.markWeak ? 0.3 : Math.max(0.35, Math.min(1, 1.3 / look.crowding));
     for (const group of scene.lanes.groups) {
       const style = actionStyle(group.action);
       context.strokeStyle = theme.actions[group.action % ACTION_STYLES.length];
       context.fillStyle = context.strokeStyle;
       context.setLineDash(style.dash);
       context.lineWidth = THICKNESS[group.width];
-      this.paintGroup(group, look.weak ?? null, false);
+      this.paintGroup(group, look.markWeak ? look.weak : null, false);
     }
+    context.globalAlpha = 1;
     if (look.weak && look.markWeak) this.paintWeak(look.weak);
     context.setLineDash([]);
   }
@@ -110,7 +112,7 @@ export class Painter {
     }
     context.stroke();
     context.beginPath();
-    const length = Math.min(8, this.size * 0.5) + THICKNESS[group.width];
+    const length = Math.min(5, this.size * 0.32) + 1.2 * THICKNESS[group.width];
     for (const ends of heads) this.head(ends, length);
     context.fill();
   }
@@ -151,8 +153,8 @@ export class Painter {
     const { context, theme, scene } = this;
     context.strokeStyle = theme.weak;
     context.fillStyle = theme.weak;
-    context.setLineDash([2, 3]);
-    context.lineWidth = 1.8;
+    context.setLineDash([]);
+    context.lineWidth = 2.2;
     this.paintGroup({ start: 0, end: scene.lanes.edge.length, width: 1 }, weak, true);
   }
 
@@ -176,7 +178,7 @@ export class Painter {
     const [x, y, { context, size }] = [this.x(node), this.y(node), this];
     if (!this.seesNode(x, y)) return;
     if (size < DOT) {
-      const side = Math.max(1.6 * size, 1.2);
+      const side = Math.max(1.6 * size, 1.6);
       context.rect(x - side / 2, y - side / 2, side, side);
     } else {
       context.moveTo(x + size, y);
@@ -204,6 +206,17 @@ export class Painter {
       }
     }
     context.globalAlpha = 1;
+  }
+
+  /** Some nodes again, over what was drawn since: the stops of a plan. */
+  paintStops(nodes) {
+    const { scene } = this;
+    const stops = new Set(nodes);
+    const groups = scene.groups.map((group) => ({ ...group, nodes: group.nodes.filter((node) => stops.has(node)) }));
+    this.scene = { ...scene, groups: groups.filter((group) => group.nodes.length > 0) };
+    this.paintNodes(new Set());
+    if (this.size >= LETTER) this.paintLabels(new Set());
+    this.scene = scene;
   }
 
   /** What is seen at each node as a picture, as far as `views(node)` has it by now. */

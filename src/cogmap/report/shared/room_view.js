@@ -88,8 +88,9 @@ export class RoomView {
     const size = camera.scale * this.side * 0.42;
     const at = marks.placed(camera, this.points);
     const { path, missed, trail, agent, start, goal } = this.marks;
-    if (trail) marks.drawTrail(context, at, trail, size, theme, (step) => !this.isNear(trail[step - 1], trail[step]));
-    const drawing = path ? marks.drawPath(context, at, path, size, theme, now - this.pathBegun) : false;
+    const jumps = (way) => (step) => way[step] !== undefined && !this.isNear(way[step - 1], way[step]);
+    if (trail) marks.drawTrail(context, at, trail, size, theme, jumps(trail));
+    const drawing = path ? marks.drawPath(context, at, path, 0.7 * size, theme, now - this.pathBegun, jumps(path)) : false;
     if (start !== null) marks.drawEnd(context, at(start), "A", size, theme);
     if (goal !== null) marks.drawEnd(context, at(goal), "B", size, theme);
     if (path && missed) marks.drawCross(context, at(path[path.length - 1]), size, theme);

@@ -112,6 +112,15 @@ export function extent(points, radius) {
   return { x: left - border, y: top - border, width: right - left + 2 * border, height: bottom - top + 2 * border };
 }
 
+/** How long edges are beside the distance of neighbours: about 1 for a room, more where lines run across each other. */
+export function crowding(lanes, points, radius) {
+  const lengths = Float64Array.from(lanes.source, (from, lane) => {
+    const to = lanes.target[lane];
+    return Math.hypot(points[2 * from] - points[2 * to], points[2 * from + 1] - points[2 * to + 1]);
+  }).filter((length) => length > 0);
+  return lengths.length > 0 ? lengths.sort()[lengths.length >> 1] / (4 * radius) : 1;
+}
+
 /** Everything about a map that its picture needs and that does not change with where the nodes are. */
 export function makeScene(map) {
   const lanes = makeLanes(map);
