@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWorld
 from cogmap.records import TableWorld
+from cogmap.walks.quantize import ViewQuantizer
 
 Stepper = Callable[[int], int]
 
@@ -28,6 +33,30 @@ class TableStepper:
     def __call__(self, action: int) -> int:
         self.position = int(self.world.next_position[self.position, action])
         return self.observation
+
+
+class PixelStepper(TableStepper):
+    """Walks in a 3D room by its views alone: each is drawn where the agent stands, and seen through a quantizer."""
+
+    def __init__(
+        self,
+        room: EgocentricRoom,
+        view: Callable[[float, float, float], NDArray[np.uint8]],
+        quantizer: ViewQuantizer,
+        position: int,
+    ) -> None:
+        super().__init__(room, position)
+        self._places = room.places()  # (P, 3)
+        self._view, self._quantizer = view, quantizer
+
+    @property
+    def image(self) -> NDArray[np.uint8]:
+        """(H, W, 3): what the agent sees here."""
+        return self._view(*self._places[self.position].tolist())
+
+    @property
+    def observation(self) -> int:
+        return int(self._quantizer(self.image[None])[0])
 
 
 class GymStepper:
