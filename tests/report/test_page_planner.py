@@ -20,8 +20,8 @@ NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs node")
 
 SCRIPT = """
-const { makeRoads, shortestPlan } = require(process.argv[1]);
-const { map, problems } = JSON.parse(require("fs").readFileSync(0, "utf8"));
+import { readFileSync } from "node:fs";
+const { map, problems } = JSON.parse(readFileSync(0, "utf8"));
 const roads = makeRoads(map);
 const plans = problems.map(([start, goal, avoid]) => shortestPlan(map, roads, start, goal, new Set(avoid)));
 console.log(JSON.stringify(plans));
@@ -30,9 +30,9 @@ console.log(JSON.stringify(plans));
 
 def plans_of_the_page(found, problems):
     data = map_data(material(found, truth=None))
-    planner = str(files("cogmap.report").joinpath("planner.js"))
+    planner = files("cogmap.report").joinpath("shared/planner.js").read_text(encoding="utf-8")
     answer = subprocess.run(
-        [NODE, "-e", SCRIPT, planner],
+        [NODE, "--input-type=module", "--eval", planner + SCRIPT],
         input=json.dumps({"map": data, "problems": problems}),
         capture_output=True,
         text=True,

@@ -42,5 +42,10 @@ def _figure(picture: Picture) -> str:
     return f"<figure{kind}>{image}<figcaption>{escape(picture.caption)}</figcaption></figure>\n"
 
 
+def style_sheet() -> str:
+    """What the explorer and the reports share, and what a report adds."""
+    return asset("shared/theme.css") + asset("page.css")
+
+
 def asset(name: str) -> str:
     return files("cogmap.report").joinpath(name).read_text(encoding="utf-8")

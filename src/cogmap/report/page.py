@@ -12,8 +12,17 @@ from string import Template
 from typing import Any
 
 from cogmap.files import write_whole
+from cogmap.report.bundle import bundle
 from cogmap.report.example import Example, example_problem
-from cogmap.report.html import Section, asset, figures_html, folded_html, section_html, table_html
+from cogmap.report.html import (
+    Section,
+    asset,
+    figures_html,
+    folded_html,
+    section_html,
+    style_sheet,
+    table_html,
+)
 from cogmap.report.map_data import map_data
 from cogmap.report.material import Material
 from cogmap.report.paper_rows import paper_table
@@ -54,7 +63,7 @@ def write_report(
 
 def page_html(own: Material, sections: Iterable[Section], example: Example | None) -> str:
     """The whole page. Its policy allows no request, and no script but its own."""
-    script = "\n".join(asset(name) for name in ("planner.js", "view.js", "page.js"))
+    script = bundle("cogmap.report", "page.js")
     digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
     attempt = None if example is None else example.own
     data = map_data(own, None if attempt is None else attempt.plan)
@@ -62,7 +71,7 @@ def page_html(own: Material, sections: Iterable[Section], example: Example | Non
         title=escape(f"The map that {own.name} learned"),
         sentence=escape(summary_sentence(own)),
         sections="\n".join(section.html for section in sections),
-        style=asset("page.css"),
+        style=style_sheet(),
         data=f'<script type="application/json" id="map-data">{script_json(data)}</script>',
         script=script,
         script_hash=f"sha256-{digest}",

@@ -16,7 +16,15 @@ from cogmap.evaluation.concepts import NodeConcepts
 from cogmap.files import write_whole
 from cogmap.records import CognitiveMap, Floats
 from cogmap.report.curve_figures import training_figure
-from cogmap.report.html import Section, asset, figures_html, folded_html, section_html, table_html
+from cogmap.report.html import (
+    Section,
+    asset,
+    figures_html,
+    folded_html,
+    section_html,
+    style_sheet,
+    table_html,
+)
 from cogmap.report.latent_figures import concept_figure, word_figure
 from cogmap.report.pictures import Picture
 from cogmap.report.style import save_svg, svg_text
@@ -58,7 +66,7 @@ def _page(own: TextMaterial, sections: Sequence[Section]) -> str:
         title=escape(f"The latent graph that {own.name} learned"),
         sentence=escape(summary(own)),
         sections="\n".join(section.html for section in sections),
-        style=asset("page.css"),
+        style=style_sheet(),
         data="",
         script="",
         script_hash="none",

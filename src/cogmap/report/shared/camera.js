@@ -2,6 +2,7 @@
 
 const CLOSEST = 60; // times nearer than the whole map
 const FARTHEST = 0.4;
+const BUTTONS = 56; // pixels at the lower border that are not the map's
 
 /** A view of the plane: a point of it at the middle of the stage, and pixels per unit. */
 export class Camera {
@@ -18,13 +19,16 @@ export class Camera {
   }
 
   homeScale() {
-    return Math.min(this.width / this.home.width, this.height / this.home.height);
+    const free = Math.max(this.height - BUTTONS, this.height / 2);
+    return Math.min(this.width / this.home.width, free / this.home.height);
   }
 
-  /** The view that shows the whole of a box of the plane. */
+  /** The view that shows all of the home box, in the middle if that keeps it off the buttons. */
   homeView() {
     const { x, y, width, height } = this.home;
-    return { x: x + width / 2, y: y + height / 2, scale: this.homeScale() };
+    const scale = this.homeScale();
+    const below = (this.height - height * scale) / 2;
+    return { x: x + width / 2, y: y + height / 2 + Math.max(0, Math.min(BUTTONS, this.height / 2) - below) / scale, scale };
   }
 
   show({ x, y, scale }) {
