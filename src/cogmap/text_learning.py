@@ -45,7 +45,9 @@ def read_source(
     if documents is None:
         whole, concept, names = load_text(path, unit, least_count=least_count), None, ()
     else:
-        (labels, truth), unit = documents, "words"
+        labels, truth = documents
+        if unit != "words":
+            raise BadConfig(f"{path} holds GINC documents, which are `--words`, got --{unit}")
         whole = document_walks(path, truth.hidden.shape[1], labels)
         concept = truth.concept
         names = tuple(f"concept {number}" for number in range(int(concept.max()) + 1))

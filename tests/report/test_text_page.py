@@ -1,0 +1,99 @@
+"""The report of a text: what it says, what it escapes, and that it needs no script."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cogmap.evaluation.concepts import NodeConcepts
+from cogmap.records import CognitiveMap
+from cogmap.report.text_page import TextMaterial, summary, write_text_report
+from cogmap.report.text_tables import node_table, walk_text, word_table
+
+LABELS = ("the", "cat", "<b>dog</b>")
+
+
+def graph(warnings: tuple[str, ...] = ()) -> CognitiveMap:
+    """the -> cat (3 of 4 times) or <b>dog</b>; both lead back to a second use of `the`, and that to the first."""
+    return CognitiveMap(
+        kind="paper",
+        node_observation=np.array([0, 1, 2, 0]),
+        node_support=np.array([40, 30, 10, 39]),
+        edge_source=np.array([0, 0, 1, 2, 3]),
+        edge_action=np.zeros(5, dtype=np.int32),
+        edge_target=np.array([1, 2, 3, 3, 0]),
+        edge_support=np.array([30, 10, 30, 10, 39]),
+        code_tuples=np.arange(4)[:, None],
+        code_node=np.arange(4),
+        num_observations=3,
+        num_actions=1,
+        explained=0.9,
+        warnings=warnings,
+        observation_labels=LABELS,
+        action_labels=("next",),
+    )
+
+
+CONCEPTS = NodeConcepts(("cats", "dogs"), np.array([0, 0, 1, -1], dtype=np.int32), 0.95, 0.9, 0.8, 0.85)
+ROWS = [
+    {"step": 10, "seconds": 1.0, "loss": 2.0, "train_accuracy": 0.4, "validation_accuracy": 0.45}
+    | {"late_accuracy": 0.5, "codes_in_use": [4], "perplexity": [3.0], "learning_rate_scale": 1.0}
+]
+
+
+def material(concepts: NodeConcepts | None = None, warnings: tuple[str, ...] = ()) -> TextMaterial:
+    layout = np.array([[0.0, 0], [1, 0], [0, 1], [1, 1]])
+    return TextMaterial("TDB(S=5, M=1)", "words", {"seed": 0}, graph(warnings), layout, ROWS, concepts)
+
+
+def test_nodes_tell_their_word_and_what_follows() -> None:
+    table = node_table(graph(), None)
+    assert table.rows[0] == ("0: the", "33.61%", "cat 75%, <b>dog</b> 25%")
+    assert [row[0] for row in table.rows] == ["0: the", "3: the", "1: cat", "2: <b>dog</b>"]
+
+
+def test_nodes_tell_their_concept_where_it_is_known() -> None:
+    assert [row[3] for row in node_table(graph(), CONCEPTS).rows] == ["cats", "never active", "cats", "dogs"]
+
+
+def test_words_with_several_uses_come_first() -> None:
+    assert word_table(graph()).rows == (("the", "2"), ("cat", "1"), ("<b>dog</b>", "1"))
+
+
+def test_a_text_is_walked_along_edges() -> None:
+    told = walk_text(graph(), 30, np.random.default_rng(0))
+    assert told[:1] == ["the"]
+    assert set(pairwise(told)) <= {
+        ("the", "cat"),
+        ("the", "<b>dog</b>"),
+        ("cat", "the"),
+        ("<b>dog</b>", "the"),
+        ("the", "the"),
+    }
+    assert len(told) == 30
+
+
+def test_the_summary_counts_words_and_concepts() -> None:
+    told = summary(material(CONCEPTS))
+    assert "3 different words" in told
+    assert "4 nodes and 5 edges" in told
+    assert "foretells 45.0% of the next words" in told
+    assert "95.0% of the steps are of the concept" in told
+
+
+@pytest.mark.parametrize("concepts", [None, CONCEPTS])
+def test_the_page_escapes_words_and_runs_no_script(tmp_path: Path, concepts: NodeConcepts | None) -> None:
+    page = write_text_report(tmp_path, material(concepts, ("only 28 % <follow>",)), ["cogmap learn TEXT.txt"])
+    text = page.read_text()
+    assert "<b>dog</b>" not in text
+    assert "&lt;b&gt;dog&lt;/b&gt;" in text
+    assert "only 28 % &lt;follow&gt;" in text
+    assert "script-src 'none'" in text
+    assert "cogmap learn TEXT.txt" in text
+    assert (tmp_path / "figures" / "latent_graph.svg").read_text().startswith("<svg")
+    assert ("cats, 2 nodes" in (tmp_path / "figures" / "latent_graph.svg").read_text()) == (
+        concepts is not None
+    )

@@ -1,0 +1,129 @@
+"""From a text to a run: sources, what they refuse, and a tiny training with all its files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cogmap.environments.ginc import GincConfig, read_truth, write_ginc
+from cogmap.errors import BadConfig, BadRun, BadWalks
+from cogmap.evaluation.concepts import load_concepts
+from cogmap.run import load_run
+from cogmap.text_learning import (
+    CONCEPTS_FILE,
+    chosen_unit,
+    learn_text,
+    read_source,
+    text_changes,
+    text_unit,
+)
+from cogmap.walks.text import RARE
+
+TINY = GincConfig(
+    concepts=2,
+    symbols=8,
+    values=2,
+    slots=4,
+    documents=6,
+    document_length=2100,
+    validation_documents=2,
+    validation_length=60,
+    prompts=4,
+    prompt_lengths=(3,),
+    prompt_examples=(0, 2),
+)
+SMALL = {"width": 16, "num_codes": 30, "batch_size": 8, "window": 20, "bottleneck_from": 5, "head_width": 16}
+
+
+@pytest.fixture(scope="module")
+def ginc(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("ginc") / "data"
+    write_ginc(folder, TINY, lambda name, share: None)
+    return folder
+
+
+def test_documents_are_cut_into_pieces_that_know_their_concept(ginc: Path) -> None:
+    source = read_source(ginc / "train.txt", "words")
+    world, training, _ = read_truth(ginc)
+    tokens = training.tokens(world)
+    assert source.plain.lengths.tolist() == [1024, 1024, 52] * 6
+    assert source.concept is not None
+    assert source.concept.tolist() == np.repeat(training.concept, 3).tolist()
+    assert source.plain.observations[4].tolist() == tokens[1, 1024:2048].tolist()
+    assert source.plain.observation_labels == world.vocabulary
+    assert source.training is source.plain
+
+
+def test_spliced_documents_are_learned_from_and_whole_ones_mapped(ginc: Path) -> None:
+    source = read_source(ginc / "train.txt", "words", splice_chance=0.05)
+    assert not np.array_equal(source.training.observations, source.plain.observations)
+    first = source.training.observations[:3].reshape(-1)[:2100]
+    assert sorted(first) == sorted(source.plain.observations[:3].reshape(-1)[:2100])
+
+
+def test_any_other_text_has_no_concepts(tmp_path: Path) -> None:
+    (tmp_path / "book.txt").write_text("to be or not to be " * 10 + "that")
+    source = read_source(tmp_path / "book.txt", "words")
+    assert source.concept is None
+    assert source.plain.observation_labels == ("be", "not", "or", "to", RARE)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        (b"", "must hold text, got an empty file"),
+        (b"caf\xe9 au lait", "must be UTF-8 text: invalid continuation byte at byte 3"),
+        (b"one", "a text must hold at least 2 words, got 1"),
+        (b"one two", "some words of a text must occur at least `least_count`"),
+    ],
+)
+def test_bad_texts_are_told_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+    (tmp_path / "book.txt").write_bytes(content)
+    with pytest.raises(BadWalks, match=told):
+        read_source(tmp_path / "book.txt", "words")
+
+
+def test_one_unit_must_be_chosen() -> None:
+    assert chosen_unit(words=False, characters=True) == "characters"
+    for both in (False, True):
+        with pytest.raises(BadConfig, match="exactly one must be given"):
+            chosen_unit(words=both, characters=both)
+
+
+def test_the_papers_batch_is_24() -> None:
+    assert text_changes("paper", "transformer")["batch_size"] == 24
+
+
+def test_a_run_holds_graph_unit_and_concepts(ginc: Path, tmp_path: Path) -> None:
+    source = read_source(ginc / "train.txt", "words", splice_chance=0.02)
+    run = learn_text(source, tmp_path / "run", encoder="gru", steps=30, quiet=True, change=SMALL)
+    assert text_unit(run.folder) == "words"
+    assert run.map.kind == "paper"
+    found = load_concepts(run.folder / CONCEPTS_FILE, run.map.num_nodes)
+    assert found.names == ("concept 0", "concept 1")
+    assert 0.5 <= found.purity <= 1
+    assert load_run(run.folder).config.width == 16
+
+
+def test_a_vanilla_model_has_neither_graph_nor_concepts(ginc: Path, tmp_path: Path) -> None:
+    source = read_source(ginc / "val.txt", "words")
+    change = {"width": 16, "batch_size": 4, "window": 20}
+    run = learn_text(
+        source, tmp_path / "run", encoder="lstm", vanilla=True, steps=2, quiet=True, change=change
+    )
+    assert not run.has_map
+    assert not (run.folder / CONCEPTS_FILE).exists()
+
+
+def test_a_run_on_rooms_is_no_text(tmp_path: Path) -> None:
+    assert text_unit(tmp_path) is None
+    (tmp_path / "text.json").write_text('{"unit": "syllables"}')
+    with pytest.raises(BadRun, match="must name its `unit`, words or characters, got 'syllables'"):
+        text_unit(tmp_path)
+
+
+def test_documents_are_words(ginc: Path) -> None:
+    with pytest.raises(BadConfig, match="holds GINC documents, which are `--words`, got --characters"):
+        read_source(ginc / "val.txt", "characters")
