@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup demo test lint format bench learn-test clean
+.PHONY: setup browser demo test lint format bench learn-test clean
 
 setup: $(STAMP)
 
@@ -26,7 +26,10 @@ format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-test: lint
+browser:
+	@scripts/install_browser.sh
+
+test: lint browser
 	$(BIN)/python -m pytest -m "not learning" -n 2
 
 learn-test: setup
