@@ -14,22 +14,47 @@ from numpy.typing import NDArray
 
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Truth, Walks
 
-_STEPS_READ = 100_000  # of all walks together: a second
-_SETTLED = 20  # steps after which candidates that are still several are halves of one place
+_STEPS_READ = 100_000  # of all walks together: a second or two
+_SETTLED = 20  # steps without a new candidate, after which those that are left are halves of one place
 _FEW = 16  # more candidates than this say nothing
+_SELDOM = 10  # a target with less than this part of the best one's support is taken for a mistake
 
-MERGED_SHARE = 0.9  # as in the report: elsewhere on more than a tenth of its steps stands for several places
+MERGED_SHARE = (
+    0.9  # as in the report: a node elsewhere on more than a tenth of its steps stands for several places
+)
+
+
+class Moves:
+    """Where each action leads from each node: every target that is not a mistake."""
+
+    def __init__(self, found: CognitiveMap) -> None:
+        move = found.edge_source.astype(np.int64) * found.num_actions + found.edge_action  # (E,)
+        most = np.zeros(found.num_nodes * found.num_actions, dtype=np.int64)
+        np.maximum.at(most, move, found.edge_support)
+        kept = np.flatnonzero(found.edge_support.astype(np.int64) * _SELDOM >= most[move])
+        kept = kept[np.argsort(move[kept], kind="stable")]
+        self._target = found.edge_target[kept]
+        self._first = np.searchsorted(move[kept], np.arange(len(most) + 1))  # (V * A + 1,)
+        self._num_actions = found.num_actions
+
+    def after(self, nodes: NDArray[Any], action: int) -> NDArray[Any]:
+        """All targets of an action from some nodes, each as often as it is one."""
+        move = nodes * self._num_actions + action
+        first, count = self._first[move], self._first[move + 1] - self._first[move]
+        begins = np.cumsum(count) - count
+        return self._target[np.repeat(first - begins, count) + np.arange(int(count.sum()))]
 
 
 def place_visits(
-    cognitive_map: CognitiveMap, next_node: Integers, walks: Walks, truth: Truth
+    cognitive_map: CognitiveMap, walks: Walks, truth: Truth
 ) -> tuple[Integers, Integers, Floats]:
     """Nodes (R,), the true positions (R,) met there, and how often (R,), each pair once."""
+    moves = Moves(cognitive_map)
     nodes, positions, weights = [], [], []
     for walk in _some_walks(walks):
         length = int(walks.lengths[walk])
         seen, done = walks.observations[walk, :length], walks.actions[walk, : length - 1]
-        for step, candidates in _candidates(cognitive_map, next_node, seen, done):
+        for step, candidates in _candidates(cognitive_map, moves, seen, done):
             nodes.append(candidates)
             positions.append(np.full(len(candidates), truth.positions[walk, step]))
             weights.append(np.full(len(candidates), 1 / len(candidates)))
@@ -65,17 +90,20 @@ def _some_walks(walks: Walks) -> Iterator[int]:
 
 
 def _candidates(
-    cognitive_map: CognitiveMap, next_node: Integers, seen: Integers, done: Integers
+    cognitive_map: CognitiveMap, moves: Moves, seen: Integers, done: Integers
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     """The steps at which the nodes left are one, or halves of one place, and those nodes."""
     shown = cognitive_map.node_observation
     candidates, settled_at = np.flatnonzero(shown == seen[0]), _SETTLED
-    for step in range(1, len(seen)):
-        moved = next_node[candidates, done[step - 1]]
-        candidates = moved[(moved >= 0) & (shown[moved] == seen[step])]
-        if len(candidates) > 1:
-            candidates = np.unique(candidates)
-        elif len(candidates) == 0:  # noise, a wrong edge or an unknown one: it may be anywhere
-            candidates, settled_at = np.flatnonzero(shown == seen[step]), step + _SETTLED
-        if len(candidates) == 1 or (step >= settled_at and len(candidates) <= _FEW):
-            yield step, candidates
+    for step, action in enumerate(done.tolist(), start=1):
+        moved = moves.after(candidates, action)
+        left = moved[shown[moved] == seen[step]]
+        if len(left) > 1:
+            left = np.unique(left)
+        if len(left) == 0:  # noise, a wrong edge or an unknown one: it may be anywhere
+            left, settled_at = np.flatnonzero(shown == seen[step]), step + _SETTLED
+        elif len(left) > len(candidates):
+            settled_at = step + _SETTLED
+        candidates = left
+        if len(left) == 1 or (step >= settled_at and len(left) <= _FEW):
+            yield step, left

@@ -87,7 +87,8 @@ class Keeper:
             self._take(VIEWS_FILE, (VIEWS_FILE,), self._take_views)
             for kind, names in MAP_FILES.items():
                 self._take(f"{kind} map", names, lambda kind=kind, names=names: self._take_map(kind, names))  # type: ignore[misc]
-            self._take(CONCEPTS_FILE, (CONCEPTS_FILE, *MAP_FILES["minimal"]), self._take_concepts)
+            minimal = self.maps.get("minimal")
+            self._take(CONCEPTS_FILE, (CONCEPTS_FILE,), self._take_concepts, minimal and minimal.revision)
             self.state = self._state()
 
     def map(self, kind: str, revision: str | None = None) -> OpenedMap:
@@ -99,13 +100,18 @@ class Keeper:
             raise Refusal(409, f"`revision` must be that of the map, {opened.revision}, got {revision[:40]}")
         return opened
 
-    def _take(self, what: str, names: tuple[str, ...], take: Callable[[], None]) -> None:
-        """Read again if a file changed. On any failure the last good state stays, and the reason is told."""
+    def _take(
+        self, what: str, names: tuple[str, ...], take: Callable[[], None], depends_on: str | None = None
+    ) -> None:
+        """Read again if a file changed, or what its meaning depends on.
+
+        On any failure the last good state stays, and the reason is told.
+        """
         stamps = tuple(_stamp(self.folder / name) for name in names)
-        before = self._stamps.get(what)
-        if stamps == before:
+        before, on = self._stamps.get(what, (None, None))
+        if (stamps, depends_on) == (before, on):
             return
-        self._stamps[what] = stamps
+        self._stamps[what] = stamps, depends_on
         if before is not None and any(before) and not any(stamps):
             self._problems[what] = f"{' and '.join(names)} cannot be found any more"
             return
@@ -118,7 +124,7 @@ class Keeper:
             self._problems[what] = f"{what} cannot be read: {type(problem).__name__}"
 
     def _take_config(self) -> None:
-        if self._stamps[CONFIG_FILE] != (None,) or self.config is not None:
+        if (self.folder / CONFIG_FILE).exists():
             self.config = read_config(self.folder)
 
     def _take_walks(self) -> None:

@@ -58,7 +58,7 @@ def open_map(
     next_node = likeliest_targets(found)
     places = None
     if walks is not None and truth is not None and found.num_nodes:
-        places = true_places(found, next_node, walks, truth)
+        places = true_places(found, walks, truth)
     answer = _encoded(_columns(found, kind, revision, early, places))
     return OpenedMap(kind, revision, early, found, next_node, places, answer)
 

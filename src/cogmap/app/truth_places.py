@@ -25,9 +25,9 @@ class TruePlaces:
     )  # (V, 2) x, y in the room's coordinates, nan where unknown; None without coordinates
 
 
-def true_places(cognitive_map: CognitiveMap, next_node: Integers, walks: Walks, truth: Truth) -> TruePlaces:
+def true_places(cognitive_map: CognitiveMap, walks: Walks, truth: Truth) -> TruePlaces:
     """The places of a map's nodes, by following walks on it whose positions are known."""
-    visits = place_visits(cognitive_map, next_node, walks, truth)
+    visits = place_visits(cognitive_map, walks, truth)
     position, merged = main_places(*visits, cognitive_map.num_nodes)
     source, target = position[cognitive_map.edge_source], position[cognitive_map.edge_target]
     leads_to = truth.world.next_position[source, cognitive_map.edge_action]
