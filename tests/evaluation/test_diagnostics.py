@@ -7,7 +7,7 @@ import pytest
 
 from cogmap.environments.table import torus
 from cogmap.errors import BadRun
-from cogmap.evaluation.diagnostics import code_use, teleportation_by_step, training_above
+from cogmap.evaluation.diagnostics import code_use, teleportation_by_step, training_above, training_after
 from cogmap.evaluation.true_map import true_map
 from cogmap.planning.whereabouts import nodes_by_code
 from cogmap.records import Codes
@@ -61,3 +61,12 @@ def test_training_above():
     assert training_above(rows, 0.99) is None
     assert training_above(rows, 0.98, of_best=True) == 2000
     assert training_above([]) is None
+
+
+def test_training_after_a_thousand_steps_is_the_first_evaluation_from_there_on() -> None:
+    rows = [{"step": 500, "train_accuracy": 0.4}, {"step": 1000}, {"step": 1100, "train_accuracy": 0.9}]
+    assert training_after(rows) == 0.9
+    assert training_after(rows, step=100) == 0.4
+    assert training_after(rows, step=5000) == 0.9  # it had ended before
+    with pytest.raises(BadRun, match="must have been evaluated to say its `validation_accuracy`"):
+        training_after(rows, accuracy="validation_accuracy")

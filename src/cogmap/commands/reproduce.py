@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 import tyro
 
+from cogmap.commands.reproduce_3d import of_room
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadConfig
 from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
 from cogmap.files import write_whole
@@ -161,6 +163,8 @@ def _score(
             if isinstance(value, int | float) and metric != "context_length":
                 rows.append(_row(args, method, world, seed, kind, metric, value, seconds))
     of_model = _of_model(finished, codes)
+    if isinstance(world, EgocentricRoom):
+        of_model |= of_room(finished, world, codes, walks, truth)
     print("  model: " + ", ".join(f"{name} {value:.4g}" for name, value in of_model.items()), flush=True)
     rows += [_row(args, method, world, seed, "", name, value, seconds) for name, value in of_model.items()]
     return rows
@@ -171,12 +175,14 @@ def _of_model(finished: Run, codes: Codes | None) -> dict[str, float]:
 
     Training accuracy is of windows, whose first steps nobody can foretell: held-back walks say when it was above 98 %.
     """
-    from cogmap.evaluation.diagnostics import training_above
+    from cogmap.evaluation.diagnostics import training_above, training_after
     from cogmap.evaluation.disentanglement import disentanglement
     from cogmap.training.loop import read_metrics
 
     metrics = read_metrics(finished.folder)
     found: dict[str, float] = {"training_steps": metrics[-1]["step"]}
+    found["training_after_1k"] = training_after(metrics)
+    found["validation_after_1k"] = training_after(metrics, accuracy="validation_accuracy")
     above = training_above(metrics, accuracy="validation_accuracy")
     if above is not None:
         found["training_above_98"] = above

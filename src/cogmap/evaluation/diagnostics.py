@@ -79,3 +79,13 @@ def training_above(
     points = [(int(row["step"]), float(row[accuracy])) for row in rows if row.get(accuracy) is not None]
     bar = threshold * max((value for _, value in points), default=0.0) if of_best else threshold
     return next((step for step, value in points if value > bar), None)
+
+
+def training_after(
+    rows: Iterable[Mapping[str, Any]], step: int = 1000, accuracy: str = "train_accuracy"
+) -> float:
+    """TrainingAfter1k: the accuracy at the first evaluation from `step` on, or at the last one there is."""
+    points = [(int(row["step"]), float(row[accuracy])) for row in rows if row.get(accuracy) is not None]
+    if not points:
+        raise BadRun(f"a training must have been evaluated to say its `{accuracy}`, it was not")
+    return next((value for at, value in points if at >= step), points[-1][1])
