@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Truth, Walks
 
-_STEPS_READ = 100_000  # of all walks together: a second or two
+_STEPS_A_NODE, _FEWEST_STEPS, _MOST_STEPS = 40, 5_000, 100_000  # that are read, of all walks together
 _SETTLED = 20  # steps without a new candidate, after which those that are left are halves of one place
 _FEW = 16  # more candidates than this say nothing
 _SELDOM = 10  # a target with less than this part of the best one's support is taken for a mistake
@@ -36,6 +36,14 @@ class Moves:
         self._target = found.edge_target[kept]
         self._first = np.searchsorted(move[kept], np.arange(len(most) + 1))  # (V * A + 1,)
         self._num_actions = found.num_actions
+        count = np.diff(self._first)
+        only = np.full(len(most), -1)
+        only[count == 1] = self._target[self._first[:-1][count == 1]]
+        self._only: list[int] = only.tolist()  # a list, since single entries of it are asked for
+
+    def only(self, node: int, action: int) -> int:
+        """The target of an action, -1 where there is none or more than one."""
+        return self._only[node * self._num_actions + action]
 
     def after(self, nodes: NDArray[Any], action: int) -> NDArray[Any]:
         """All targets of an action from some nodes, each as often as it is one."""
@@ -51,7 +59,7 @@ def place_visits(
     """Nodes (R,), the true positions (R,) met there, and how often (R,), each pair once."""
     moves = Moves(cognitive_map)
     nodes, positions, weights = [], [], []
-    for walk in _some_walks(walks):
+    for walk in _some_walks(walks, cognitive_map.num_nodes):
         length = int(walks.lengths[walk])
         seen, done = walks.observations[walk, :length], walks.actions[walk, : length - 1]
         for step, candidates in _candidates(cognitive_map, moves, seen, done):
@@ -79,11 +87,12 @@ def main_places(
     return position, most < MERGED_SHARE * total
 
 
-def _some_walks(walks: Walks) -> Iterator[int]:
-    """The first walks of the file, as many as can be read in the time."""
+def _some_walks(walks: Walks, num_nodes: int) -> Iterator[int]:
+    """The first walks of the file, as many as it takes to come by every node some times."""
+    enough = min(max(_STEPS_A_NODE * num_nodes, _FEWEST_STEPS), _MOST_STEPS)
     read = 0
     for walk, length in enumerate(walks.lengths.tolist()):
-        if read and read + length > _STEPS_READ:
+        if read and read + length > enough:
             return
         read += length
         yield walk
@@ -96,7 +105,8 @@ def _candidates(
     shown = cognitive_map.node_observation
     candidates, settled_at = np.flatnonzero(shown == seen[0]), _SETTLED
     for step, action in enumerate(done.tolist(), start=1):
-        moved = moves.after(candidates, action)
+        target = moves.only(candidates.item(), action) if len(candidates) == 1 else -1
+        moved = np.array([target]) if target >= 0 else moves.after(candidates, action)
         left = moved[shown[moved] == seen[step]]
         if len(left) > 1:
             left = np.unique(left)
