@@ -15,12 +15,12 @@ def test_rate_warms_up_holds_and_falls_to_nothing() -> None:
     assert schedule.scale(0) == 1 / 50
     assert schedule.scale(49) == schedule.scale(2000) == 1.0
     schedule.start_fall(1000, CONFIG)
-    assert schedule.fall_steps == 1000
+    assert schedule.fall_steps == 1250
     assert schedule.scale(1000) == 1.0
-    assert schedule.scale(1500) == 0.5
-    assert schedule.scale(2000) == 0.0
-    assert schedule.finished(2000)
-    assert not schedule.finished(1999)
+    assert schedule.scale(1625) == 0.5
+    assert schedule.scale(2250) == 0.0
+    assert schedule.finished(2250)
+    assert not schedule.finished(2249)
 
 
 def test_bottleneck_comes_on_early_when_the_continuous_model_is_good() -> None:
@@ -62,7 +62,7 @@ def test_a_short_fall_will_do_for_a_world_that_is_solved() -> None:
     solved, nearly = Schedule(quantize_from=0), Schedule(quantize_from=0)
     solved.note(400, 0.99, 0.999, CONFIG)
     nearly.note(400, 0.98, 0.995, CONFIG)
-    assert (solved.fall_steps, nearly.fall_steps) == (150, 400)
+    assert (solved.fall_steps, nearly.fall_steps) == (150, 500)
 
 
 def test_a_long_wait_before_learning_sets_in_is_not_mistaken_for_the_end() -> None:
@@ -76,21 +76,21 @@ def test_a_long_wait_before_learning_sets_in_is_not_mistaken_for_the_end() -> No
 
 def test_fall_begins_in_time_for_the_steps_allowed() -> None:
     schedule = Schedule(quantize_from=0)
-    schedule.heed_limits(1499, 10.0, CONFIG)
+    schedule.heed_limits(1333, 10.0, CONFIG)
     assert schedule.fall_from is None
-    schedule.heed_limits(1500, 10.0, CONFIG)
-    assert schedule.fall_from == 1500
+    schedule.heed_limits(1334, 10.0, CONFIG)
+    assert schedule.fall_from == 1334
     assert schedule.last_step(CONFIG) == 3000
 
 
 def test_fall_fits_into_the_minutes_allowed() -> None:
     schedule = Schedule(quantize_from=0)
     config = replace(CONFIG, minutes=1.0)
-    schedule.heed_limits(290, 29.0, config)
+    schedule.heed_limits(260, 26.0, config)
     assert schedule.fall_from is None
-    schedule.heed_limits(310, 31.0, config)
-    assert schedule.fall_from == 310
-    assert schedule.fall_steps == 290  # 29 s left at ten steps a second
+    schedule.heed_limits(270, 27.0, config)
+    assert schedule.fall_from == 270
+    assert schedule.fall_steps == 330  # 33 s left at ten steps a second
 
 
 def test_papers_schedule_never_falls() -> None:
@@ -112,12 +112,12 @@ def test_bottleneck_closes_in_time_for_the_limits() -> None:
 def test_a_world_not_solved_by_the_first_fall_gets_another() -> None:
     schedule = Schedule(quantize_from=0)
     schedule.note(600, 0.98, 0.992, CONFIG)
-    assert (schedule.fall_from, schedule.fall_steps) == (600, 600)
-    schedule.note(1200, 0.985, 0.996, CONFIG)
-    assert (schedule.fall_from, schedule.fall_steps) == (1200, 1200)
-    schedule.note(2400, 0.99, 0.996, CONFIG)
-    assert schedule.finished(2400), "there are no steps left for a third"
+    assert (schedule.fall_from, schedule.fall_steps) == (600, 750)
+    schedule.note(1350, 0.985, 0.996, CONFIG)
+    assert (schedule.fall_from, schedule.fall_steps) == (1350, 1650)
+    schedule.note(3000, 0.99, 0.996, CONFIG)
+    assert schedule.finished(3000), "there are no steps left for a third"
     solved = Schedule(quantize_from=0)
     solved.note(600, 0.98, 0.992, CONFIG)
-    solved.note(1200, 0.99, 0.9995, CONFIG)
-    assert solved.finished(1200)
+    solved.note(1350, 0.99, 0.9995, CONFIG)
+    assert solved.finished(1350)
