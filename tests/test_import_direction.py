@@ -18,6 +18,7 @@ TOP = {
     "__main__",
     "run",
     "learning",
+    "early_maps",
     "text_learning",
     "experiments",
     "cli",

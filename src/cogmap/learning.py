@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cogmap.codes.encode import encode
+from cogmap.early_maps import EarlyMaps, forget_early_map
 from cogmap.errors import BadConfig, BadOutput
 from cogmap.maps.build import build_map
 from cogmap.maps.latent import is_text, latent_graph
@@ -56,6 +57,7 @@ def learn(
     device: str = "auto",
     progress: Progress | None = None,
     quiet: bool = False,
+    early_maps: bool = False,
 ) -> Run:
     """Learn a map of the place that `walks` were taken in, into the run folder `out`.
 
@@ -69,6 +71,7 @@ def learn(
         many as there are different views.
     resume: go on with the training that `out` holds, with the choices made then; `minutes` are then minutes more,
         `steps` are steps in all, and a training that had come to its end goes on at its full learning rate.
+    early_maps: write a map now and then while the training goes on, to be watched by `cogmap serve`.
     Ctrl-C ends the training early and goes on to the map; a second one ends it all.
     """
     out = Path(out)
@@ -103,10 +106,12 @@ def learn(
             save_config(out, model_config, training, walks)
             if quantizer is not None:
                 quantizer.save(out / QUANTIZER_FILE)
-        train(trainer, out, Silent() if quiet else progress or default_progress())
+        shown = Silent() if quiet else progress or default_progress()
+        train(trainer, out, EarlyMaps(shown, trainer, walks, out) if early_maps else shown)
         if processes.leads:
             save_model(out, trainer.model)
             write_maps(load_run(out, device=device), walks if map_walks is None else map_walks)
+            forget_early_map(out)
     return load_run(out, device=device)
 
 
