@@ -20,6 +20,7 @@ from cogmap.app.run_files import (
     MAP_FILES,
     METRICS_FILE,
     MODEL_FILE,
+    QUANTIZER_FILE,
     SCORE_FILES,
     VIEWS_FILE,
     NodeViews,
@@ -81,7 +82,7 @@ class Keeper:
             self._take(CONFIG_FILE, (CONFIG_FILE,), self._take_config)
             if self.config is None:
                 return
-            self._take("walks", (), self._take_walks)
+            self._take("walks", (QUANTIZER_FILE,), self._take_walks)
             self._take(METRICS_FILE, (METRICS_FILE,), self._take_rows)
             self._take("scores", tuple(SCORE_FILES), self._take_scores)
             self._take(VIEWS_FILE, (VIEWS_FILE,), self._take_views)

@@ -38,14 +38,19 @@ def address(listening: socket.socket) -> str:
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
-def serve(application: object, listening: socket.socket, started: Callable[[], None]) -> None:
-    """Serve until told to stop by a signal."""
+def serve(
+    application: object, listening: socket.socket, started: Callable[[Callable[[], None]], None]
+) -> None:
+    """Serve until told to stop: by a signal, or by the function that `started` is given once all is ready."""
     import uvicorn
 
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
-            started()
+            started(self.stop)
+
+        def stop(self) -> None:
+            self.should_exit = True
 
     config = uvicorn.Config(
         application,  # type: ignore[arg-type]

@@ -45,6 +45,8 @@ class Learn:
     """How often a word or character of a text must occur to be learned as itself and not as a rare one."""
     splice: float = 0.0
     """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to bear joints."""
+    clusters: int | None = None
+    """Of walks of images or vectors: k of k-means, 128 or as many as there are different views unless told."""
     minutes: float | None = None
     """Stop training after this long. The fast preset stops by itself when there is nothing more to learn."""
     steps: int | None = None
@@ -57,6 +59,8 @@ class Learn:
     """auto, cpu, cuda, mps, ..."""
     resume: bool = False
     """Go on with the training in the run folder, with the choices made then; --minutes are then minutes more."""
+    serve: bool = False
+    """Show the run in a browser while it trains, the map appearing: the explorer, on this machine only."""
     json: bool = False
     """Print the outcome as JSON, and nothing else."""
 
@@ -65,6 +69,18 @@ Args = Learn
 
 
 def run(args: Learn) -> None:
+    if not args.serve:
+        _run(args)
+        return
+    from cogmap.commands.serve_beside import served_beside
+
+    with served_beside(args.out, None if _is_text(args) else args.walks) as page:
+        _run(args)
+        if page is not None:
+            page.stay()
+
+
+def _run(args: Learn) -> None:
     started = time.perf_counter()
     run = _learn(args)
     seconds = time.perf_counter() - started
@@ -108,17 +124,23 @@ def _learn(args: Learn) -> Run:
         "device": args.device,
         "resume": args.resume,
         "quiet": args.json,
+        "early_maps": args.serve,
     }
-    if args.words or args.characters or args.walks.suffix == ".txt":
+    if _is_text(args):
         from cogmap.text_learning import chosen_unit, learn_text, read_source
 
         unit = chosen_unit(args.words, args.characters)
         source = read_source(args.walks, unit, args.least_count, args.splice, args.seed)
         return learn_text(source, args.out, **choices)
     walks = load_walks(args.walks)
+    choices["clusters"] = args.clusters
     from cogmap.learning import learn  # brings torch: after the walks were found to be good
 
     return learn(walks, args.out, **choices)
+
+
+def _is_text(args: Learn) -> bool:
+    return args.words or args.characters or args.walks.suffix == ".txt"
 
 
 def _changes(given: tuple[str, ...]) -> dict[str, str]:

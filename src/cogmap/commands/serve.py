@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,7 +39,7 @@ def run(args: Args) -> None:
     listening = listen(args.host, args.port)
     page = address(listening)
 
-    def started() -> None:
+    def started(stop: Callable[[], None]) -> None:
         print(f"serving {args.run} at {page} (Ctrl-C ends it)", flush=True)
         if not is_loopback(args.host):
             print(
