@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 import tyro
 
 from cogmap.commands.output import print_json
-from cogmap.commands.run_walks import MapKind, map_of, walks_for
-from cogmap.walks.truth_store import load_truth, truth_path
+from cogmap.commands.run_walks import MapKind, map_of, truth_for, walks_for
+from cogmap.environments.alike import aliasing
+from cogmap.walks.truth_store import truth_path
 
 if TYPE_CHECKING:
     from cogmap.evaluation.scores import Scores
@@ -56,7 +57,7 @@ def run(args: Args) -> None:
         evaluate_prompts(opened, args.walks, args.json)
         return
     walks = walks_for(opened, args.walks)
-    truth = load_truth(args.walks, walks) if truth_path(args.walks).exists() else None
+    truth = truth_for(opened, args.walks, walks)
     scores = score_run(opened, walks, truth, args)
     path = args.run / ("scores.json" if args.map == "minimal" else f"scores.{args.map}.json")
     scores.save(path)
@@ -69,6 +70,8 @@ def run(args: Args) -> None:
     print("\n".join(f"  {name:<{width}}  {value}" for name, value in printed.items()))
     if truth is None:
         print(f"there is no {truth_path(args.walks)}: without the truth there is no more to score")
+    elif opened.quantizer is not None:
+        print(f"  clusters of views: {aliasing(truth.world).sentence()}")
     print(f"wrote {path}")
 
 

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 import tyro
 
 from cogmap.commands.output import print_json
-from cogmap.commands.run_walks import walks_for
+from cogmap.commands.run_walks import truth_for, walks_for
 from cogmap.errors import BadConfig
-from cogmap.walks.truth_store import load_truth, truth_path
 
 if TYPE_CHECKING:
     from cogmap.run import Run
@@ -45,9 +44,7 @@ def run(args: Args) -> None:
 
     other = None if args.beside is None else load_run(args.beside)
     walks = None if args.walks is None else walks_for(opened, args.walks)
-    truth = None
-    if args.walks is not None and truth_path(args.walks).exists():
-        truth = load_truth(args.walks, walks)
+    truth = None if args.walks is None or walks is None else truth_for(opened, args.walks, walks)
     page = write_report(
         args.run,
         material_of(opened, walks, truth),

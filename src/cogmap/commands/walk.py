@@ -8,13 +8,15 @@ from typing import Any
 import numpy as np
 
 from cogmap.commands.output import print_json, refuse_to_overwrite
+from cogmap.commands.walk_room3d import Room3d
 from cogmap.commands.walk_worlds import Cube, Family, Gym, Maze, Room, Sample, Sampling, Torus
 from cogmap.errors import BadConfig
 from cogmap.walks.noise import add_noise
 from cogmap.walks.store import check_output, save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
+from cogmap.walks.views import ViewWalks
 
-Args = Room | Cube | Family | Torus | Maze | Gym
+Args = Room | Room3d | Cube | Family | Torus | Maze | Gym
 FIGURE_STEPS = 60  # of the first walk: a longer one hides the room
 
 
@@ -87,7 +89,8 @@ def _described(sample: Sample, written: dict[str, Path]) -> dict[str, Any]:
 
 def _tell(sample: Sample, written: dict[str, Path]) -> None:
     walks, truth = sample.walks, sample.truth
-    sizes = f"{walks.num_observations} observations, {walks.num_actions} actions"
+    kind = "distinct views" if isinstance(walks, ViewWalks) else "observations"
+    sizes = f"{walks.num_observations} {kind}, {walks.num_actions} actions"
     print(f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}")
     if truth is not None:
         print(f"wrote {written['truth']}: where they really were, among {truth.world.num_positions} places")

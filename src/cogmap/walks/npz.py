@@ -29,7 +29,7 @@ def walks_from_arrays(arrays: Arrays) -> Walks:
     if actions.shape not in ((walks, steps - 1), (walks, steps)):
         rule = f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)} or (B, N) = {(walks, steps)}"
         raise BadWalks(f"{rule}, got {actions.shape}")
-    lengths = _lengths(arrays, walks, steps)
+    lengths = read_lengths(arrays, walks, steps)
     step = np.arange(steps)
     observations = np.where(step < lengths[:, None], observations, 0)
     actions = np.where(step[1:] < lengths[:, None], actions[:, : steps - 1], 0)
@@ -77,7 +77,7 @@ def integer_array(arrays: Arrays, name: str, ndim: int) -> NDArray[Any]:
     return array
 
 
-def _lengths(arrays: Arrays, walks: int, steps: int) -> NDArray[Any]:
+def read_lengths(arrays: Arrays, walks: int, steps: int) -> NDArray[Any]:
     if "lengths" not in arrays:
         return np.full(walks, steps)
     lengths = integer_array(arrays, "lengths", 1)

@@ -50,8 +50,10 @@ class ViewQuantizer:
             raise BadWalks(f"views must be {kind} of shape {expected}, as the quantizer learned from, {got}")
         return _nearest(project(views, self.mean, self.directions), self.centres)
 
-    def walks(self, walks: ViewWalks) -> Walks:
-        """Walks with clusters as observations."""
+    def walks(self, walks: Walks) -> Walks:
+        """Walks with clusters as observations; those that have them already stay as they are."""
+        if not isinstance(walks, ViewWalks):
+            return walks
         return walks.seen_as(self(walks.views), self.num_clusters)
 
     def walks_and_truth(self, walks: Walks, truth: Truth) -> tuple[Walks, Truth]:

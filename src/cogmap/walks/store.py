@@ -13,6 +13,8 @@ from cogmap.records import Walks
 from cogmap.walks.csv_table import format_csv, parse_csv
 from cogmap.walks.jsonl import format_jsonl, parse_jsonl
 from cogmap.walks.npz import arrays_from_walks, walks_from_arrays
+from cogmap.walks.view_npz import holds_views, view_arrays, view_walks_from_arrays
+from cogmap.walks.views import ViewWalks
 from cogmap.walks.vocabulary import check_labels, translate
 
 SUFFIXES = (".npz", ".jsonl", ".csv")
@@ -22,6 +24,8 @@ _RULE = "a walks file must end in .npz, .jsonl or .csv"
 def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
     """The walks in a file, in the vocabulary of `like` where that is given, as a test set is read.
 
+    A file of images or vectors gives `ViewWalks`, which `learn` clusters and a run's quantizer makes plain.
+
     Without `like`, and where the file does not state its vocabulary, labels are sorted and the number of
     observations or actions is the largest one met plus one.
     """
@@ -29,14 +33,17 @@ def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
     parse = _parser(path, like)
     with naming(path):
         walks = parse()
-        return walks if like is None else translate(walks, like)
+        if like is None or isinstance(walks, ViewWalks):  # views have no vocabulary before they are clustered
+            return walks
+        return translate(walks, like)
 
 
 def _parser(path: Path, like: Walks | None) -> Callable[[], Walks]:
     """The file's content, read, and the function that makes walks of it."""
     match path.suffix:
         case ".npz":
-            return partial(walks_from_arrays, read_arrays(path, BadWalks))
+            arrays = read_arrays(path, BadWalks)
+            return partial(view_walks_from_arrays if holds_views(arrays) else walks_from_arrays, arrays)
         case ".jsonl":
             return partial(parse_jsonl, _read_text(path))
         case ".csv":
@@ -51,8 +58,10 @@ def save_walks(path: str | Path, walks: Walks) -> None:
     for name in ("observation_labels", "action_labels"):
         check_labels(name, getattr(walks, name) or ())
     if path.suffix == ".npz":
-        write_arrays(path, arrays_from_walks(walks))
+        write_arrays(path, arrays_from_walks(walks) | view_arrays(walks))
         return
+    if isinstance(walks, ViewWalks):
+        raise BadOutput(f"walks of views must be kept in .npz, got {path.name!r}")
     with write_whole(path) as stream:
         for piece in format_jsonl(walks) if path.suffix == ".jsonl" else format_csv(walks):
             stream.write(piece.encode())
