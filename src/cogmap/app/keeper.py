@@ -89,7 +89,12 @@ class Keeper:
             for kind, names in MAP_FILES.items():
                 self._take(f"{kind} map", names, lambda kind=kind, names=names: self._take_map(kind, names))  # type: ignore[misc]
             minimal = self.maps.get("minimal")
-            self._take(CONCEPTS_FILE, (CONCEPTS_FILE,), self._take_concepts, minimal and minimal.revision)
+            self._take(
+                CONCEPTS_FILE,
+                (CONCEPTS_FILE,),
+                self._take_concepts,
+                None if minimal is None else minimal.revision,
+            )
             self.state = self._state()
 
     def map(self, kind: str, revision: str | None = None) -> OpenedMap:
