@@ -20,6 +20,7 @@ TOP = {
     "learning",
     "early_maps",
     "text_learning",
+    "family_learning",
     "experiments",
     "cli",
     "commands",

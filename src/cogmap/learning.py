@@ -51,6 +51,7 @@ def learn(
     change: Mapping[str, Any] | None = None,
     targets: Integers | None = None,
     num_targets: int | None = None,
+    rooms: Integers | None = None,
     map_walks: Walks | None = None,
     clusters: int | None = None,
     resume: bool = False,
@@ -66,6 +67,7 @@ def learn(
     minutes, steps: limits; the fast preset stops by itself when there is nothing more to learn.
     change: any other field of ModelConfig or TrainingConfig, as in {"width": 64, "num_codes": 300}.
     targets: (B, N) what to predict instead of the observations themselves, below `num_targets`.
+    rooms: (B,) the room of each walk, where there are many: whole rooms are then held back. `family_learning` sets it.
     map_walks: what to build the map from, if not from `walks`.
     clusters: k of the k-means that turns views into observations, where the walks are of views; 128 by default, or as
         many as there are different views.
@@ -97,7 +99,7 @@ def learn(
         model_config, training = changed(model_config, training, change or {})
     target = choose_device(device)
     with joined_processes(target) as processes:
-        task = split_walks(walks, walks.observations if targets is None else targets, training.seed)
+        task = split_walks(walks, walks.observations if targets is None else targets, training.seed, rooms)
         trainer = Trainer(model_config, training, task, target, processes)
         if resume:
             trainer.restore(out)
@@ -118,9 +120,10 @@ def learn(
 def write_maps(run: Run, walks: Walks) -> None:
     """Encode the walks and build both maps of a run: the minimal one and the paper's; of a text, its latent graph.
 
-    A training that was stopped before its bottleneck began to close has no codes, and so no map yet.
+    A training that was stopped before its bottleneck began to close has no codes, and so no map yet. A family of rooms
+    has no map at all, its rooms have.
     """
-    if not isinstance(run.model, TDB) or not run.model.bottlenecks.ready:
+    if not isinstance(run.model, TDB) or not run.model.bottlenecks.ready or run.config.in_base:
         return
     walks = run.categorical(walks)
     codes, _ = encode(run.model, walks)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import MISSING, asdict, fields
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -188,7 +188,9 @@ def _read_config(folder: Path) -> dict[str, Any]:
 def _from_dict(kind: type, stored: dict[str, Any], key: str, folder: Path) -> Any:
     values = stored.get(key)
     known = {field.name for field in fields(kind)}
-    if not isinstance(values, dict) or set(values) != known:
+    # An option that came after the run was made is left at its default, which is what was done then.
+    needed = {field.name for field in fields(kind) if field.default is MISSING}
+    if not isinstance(values, dict) or not needed <= set(values) <= known:
         got = sorted(set(values) ^ known) if isinstance(values, dict) else values
         raise BadRun(
             f"{folder / CONFIG_FILE} must hold the {key} options of this version, these differ: {got}"

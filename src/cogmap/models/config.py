@@ -42,6 +42,8 @@ class ModelConfig:
     )
     context_length: int = 400
     dropout: float = 0.0
+    in_base: bool = False  # trained on a family of rooms: predicts ranks among the observations seen so far
+    seen_so_far: bool = False  # the encoder also gets the set of the observations that the walk has shown
 
     def __post_init__(self) -> None:
         for name in ("num_observations", "num_actions", "num_targets", "prediction_steps", "bottlenecks"):
@@ -59,6 +61,10 @@ class ModelConfig:
         if self.encoder == "transformer" and self.width % (2 * self.heads):
             rule = f"`width` (={self.width}) must be divisible by twice the `heads` (={self.heads})"
             raise BadConfig(f"{rule}: each head turns pairs of numbers")
+        if self.seen_so_far and self.form == "paper":
+            raise BadConfig(
+                "`seen_so_far` must be off in the paper's form, whose tokens are what is seen alone"
+            )
         if self.clone_structured and self.num_codes < self.num_observations:
             rule = f"`num_codes` (={self.num_codes}) must be at least `num_observations` (={self.num_observations})"
             raise BadConfig(f"{rule}: in the clone-structured form each observation owns a code")

@@ -37,17 +37,25 @@ class RecurrentEncoder(nn.Module):
         if state is None:
             state = self.begin(observations.shape[0], observations.device)
         if self.is_gru and observations.device.type == "cpu":
-            return self._forward_on_cpu(observations, actions, state)
+            # The first layer's input gates are looked up instead of multiplied out.
+            return self._scan(self._first_gates(observations.t(), actions.t()), state)
         embedded = self.observation_embedding(observations) + self.action_embedding(actions)  # (B, N, D)
+        return self.read(embedded, state)
+
+    def read(
+        self, tokens: Tensor, state: EncoderState | None, remember: bool = True
+    ) -> tuple[Tensor, EncoderState]:
+        """As `forward`, of tokens (B, N, D) made elsewhere."""
+        if state is None:
+            state = self.begin(tokens.shape[0], tokens.device)
+        if self.is_gru and tokens.device.type == "cpu":
+            return self._scan(tokens.transpose(0, 1) @ self.cell.get_parameter("weight_ih_l0").t(), state)
         memory = state.tensors[0] if self.is_gru else state.tensors
-        outputs, memory = self.cell(embedded, memory)
+        outputs, memory = self.cell(tokens, memory)
         return outputs, EncoderState((memory,) if self.is_gru else tuple(memory))
 
-    def _forward_on_cpu(
-        self, observations: Tensor, actions: Tensor, state: EncoderState
-    ) -> tuple[Tensor, EncoderState]:
-        """The same numbers; the first layer's input gates are looked up instead of multiplied out."""
-        gates = self._first_gates(observations.t(), actions.t())  # (N, B, 3D)
+    def _scan(self, gates: Tensor, state: EncoderState) -> tuple[Tensor, EncoderState]:
+        """The GRU by its own training step, from the first layer's input gates (N, B, 3D), biases left out."""
         finals: list[Tensor] = []
         outputs = gates
         for layer in range(self.layers):

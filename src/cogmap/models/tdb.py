@@ -12,6 +12,7 @@ from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.heads import Head, following_actions
 from cogmap.models.recurrent import RecurrentEncoder
+from cogmap.models.seen import SeenEncoder
 from cogmap.models.transformer import TransformerEncoder
 
 
@@ -109,8 +110,9 @@ def make_model(config: ModelConfig) -> Model:
     return VanillaModel(config) if config.vanilla else TDB(config)
 
 
-def make_encoder(config: ModelConfig) -> TransformerEncoder | RecurrentEncoder:
-    return TransformerEncoder(config) if config.encoder == "transformer" else RecurrentEncoder(config)
+def make_encoder(config: ModelConfig) -> TransformerEncoder | RecurrentEncoder | SeenEncoder:
+    reader = TransformerEncoder(config) if config.encoder == "transformer" else RecurrentEncoder(config)
+    return SeenEncoder(config, reader) if config.seen_so_far else reader
 
 
 def previous_actions(actions: Tensor, first_action: Tensor, steps: int) -> Tensor:

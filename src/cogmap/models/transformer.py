@@ -33,7 +33,13 @@ class TransformerEncoder(nn.Module):
     def forward(
         self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
     ) -> tuple[Tensor, EncoderState | None]:
-        tokens = self.drop(self._embed(observations, actions))  # (B, N or 2N, D)
+        return self.read(self._embed(observations, actions), state, remember)
+
+    def read(
+        self, tokens: Tensor, state: EncoderState | None, remember: bool = True
+    ) -> tuple[Tensor, EncoderState | None]:
+        """As `forward`, of tokens (B, N or 2N, D) made elsewhere."""
+        tokens = self.drop(tokens)
         memories = []
         for layer, block in enumerate(self._blocks()):
             memory = None if state is None else _memory(state, layer)

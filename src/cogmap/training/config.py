@@ -41,6 +41,9 @@ class TrainingConfig:
     )
     commitment_weight: float = 0.25  # beta
     teacher_decay: float = 0.99  # alpha
+    present_weight: float = (
+        0.0  # of telling the present observation's own target too; needs the model's `seen_so_far`
+    )
     validate_every: int = 50
 
     def __post_init__(self) -> None:

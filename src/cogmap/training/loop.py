@@ -17,7 +17,7 @@ from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.reading import read_walks
 from cogmap.models.tdb import Model, make_model
-from cogmap.records import Integers, Walks
+from cogmap.records import Booleans, Integers, Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors, under_prefix, with_prefix
 from cogmap.training.config import TrainingConfig
 from cogmap.training.optimizers import Optimizers
@@ -26,6 +26,7 @@ from cogmap.training.progress import Progress, Row
 from cogmap.training.schedule import Schedule
 from cogmap.training.step import StepReport, take_lanes, update
 from cogmap.training.teacher import make_teacher
+from cogmap.walks.base_batches import BaseSampler
 from cogmap.walks.batches import WindowSampler
 
 VALIDATION_WALKS = 64  # held back at the most, and at the most one in ten
@@ -60,7 +61,8 @@ class Trainer:
         self.optimizers = Optimizers(self.model, config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.ahead = model_config.prediction_steps
-        self.sampler = WindowSampler(
+        sampler = BaseSampler if model_config.in_base else WindowSampler
+        self.sampler = sampler(
             task.training,
             task.training_targets,
             config.batch_size,
@@ -239,12 +241,29 @@ def read_metrics(folder: Path) -> list[Row]:
         raise BadRun(f"{path} must hold one JSON object a line: {problem}") from problem
 
 
-def split_walks(walks: Walks, targets: Integers, seed: int) -> Task:
-    """Hold back a tenth of the walks, 64 at the most; a single walk serves as both."""
-    order = np.random.default_rng(seed).permutation(walks.num_walks)
+def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> Task:
+    """Hold back a tenth of the walks, 64 at the most; a single walk serves as both.
+
+    Where the walks are of many `rooms` (B,), all walks of some rooms are held back: what counts there are new ones.
+    """
+    rng = np.random.default_rng(seed)
     held = min(VALIDATION_WALKS, max(1, walks.num_walks // 10))
-    validation, training = np.sort(order[:held]), np.sort(order[held:] if walks.num_walks > 1 else order)
+    if rooms is None or len(np.unique(rooms)) < 2:
+        order = rng.permutation(walks.num_walks)
+        validation, training = order[:held], order[held:] if walks.num_walks > 1 else order
+    else:
+        aside = _some_rooms(rooms, held, rng)
+        validation, training = np.flatnonzero(aside)[:VALIDATION_WALKS], np.flatnonzero(~aside)
+    validation, training = np.sort(validation), np.sort(training)
     return Task(walks.rows(training), targets[training], walks.rows(validation), targets[validation])
+
+
+def _some_rooms(rooms: Integers, least: int, rng: np.random.Generator) -> Booleans:
+    """(B,) true for all the walks of as many rooms, drawn at random, as have `least` walks; never for all rooms."""
+    names, walks = np.unique(rooms, return_counts=True)
+    order = rng.permutation(len(names))
+    count = min(int(np.searchsorted(walks[order].cumsum(), least)) + 1, len(names) - 1)
+    return np.isin(rooms, names[order[:count]])
 
 
 def _window(config: TrainingConfig, walks: Walks, ahead: int) -> int:

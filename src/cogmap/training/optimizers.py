@@ -64,5 +64,7 @@ def _matrices(model: nn.Module) -> list[nn.Parameter]:
     return [
         parameter
         for name, parameter in model.named_parameters()
-        if name.startswith("encoder.blocks.") and parameter.dim() == 2 and "to_increments" not in name
+        if name.startswith(("encoder.blocks.", "encoder.reader.blocks."))
+        and parameter.dim() == 2
+        and "to_increments" not in name
     ]

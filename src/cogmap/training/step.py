@@ -10,6 +10,7 @@ from torch.optim.swa_utils import AveragedModel
 
 from cogmap.models.bottleneck import MovingBottlenecks
 from cogmap.models.encoder import EncoderState
+from cogmap.models.seen import SeenEncoder
 from cogmap.models.tdb import TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
 from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
@@ -115,6 +116,11 @@ def _losses(
     if result.quantized is not None:
         losses["bottleneck"] = strength * bottleneck_loss(
             result.quantized, config.commitment_weight, lanes.known[:, :steps], lanes.totals[0]
+        )
+    if config.present_weight and isinstance(model.encoder, SeenEncoder):
+        present = model.encoder.present_logits(lanes.observations, state)[:, 1:]  # targets lie one step ahead
+        losses["present"] = config.present_weight * observation_loss(
+            [present], lanes.targets[:, : steps - 1], lanes.known[:, : steps - 1], lanes.totals[:1]
         )
     if result.next_encoding is not None and teacher is not None:
         # The student's carried state serves the teacher too: it is a slowly moving copy of the same network.

@@ -1,0 +1,110 @@
+"""From walks in many rooms of a family to one model that maps a new room from a few walks there.
+
+Training in base (section 4.5): what is foretold is the rank of the next observation among those seen so far, which
+means the same in every room. See `models/seen.py` for what the encoder is given to learn that soon.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cogmap.errors import BadConfig, BadRun, BadWalks
+from cogmap.records import CognitiveMap, Integers, Walks
+from cogmap.walks.base_targets import base_targets
+from cogmap.walks.family import observations_in_a_room
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
+
+# What learned new rooms soonest; the last of the walks in `docs/guide.md` has the figures.
+RECURRENT: Mapping[str, Any] = {
+    "seen_so_far": True,
+    "present_weight": 1.0,
+    "batch_size": 48,
+    "fresh_share": 0.3,
+    "steps": 40_000,
+    "bottleneck_from": 40_000,
+    "validate_every": 200,
+}
+TRANSFORMER: Mapping[str, Any] = RECURRENT | {"batch_size": 32, "window": 200, "fresh_share": 1.0}
+
+
+def learn_family(
+    walks: Walks, rooms: Integers, out: str | Path, *, resume: bool = False, **choices: Any
+) -> Run:
+    """Train on walks in many rooms, `rooms` (B,) saying which, into the run folder `out`; `choices` are `learn`'s."""
+    from cogmap.learning import learn
+
+    if len(np.unique(rooms)) < 2:
+        raise BadWalks(
+            "a family must have at least 2 rooms, the walks are all of one: learn it without --family"
+        )
+    most = observations_in_a_room(walks, rooms)
+    if most == walks.num_observations:
+        rule = f"a room of a family must show fewer observations than there are (={walks.num_observations})"
+        raise BadWalks(f"{rule}, one shows {most}")
+    change = dict(choices.pop("change", None) or {})
+    steps = choices.pop("steps", None)
+    if choices.get("preset", "fast") == "fast":
+        ours = TRANSFORMER if choices.get("encoder", "transformer") == "transformer" else RECURRENT
+        change = {**ours, **({} if steps is None else {"steps": steps}), **change}
+    return learn(
+        walks,
+        out,
+        targets=base_targets(walks),
+        num_targets=most,
+        rooms=rooms,
+        steps=steps,
+        change={"in_base": True, **change},
+        resume=resume,
+        **choices,
+    )
+
+
+def new_room_map(run: Run, walks: Walks, kind: str = "minimal") -> CognitiveMap:
+    """The map of a room that the run's model has never been trained in, from walks there and nowhere else."""
+    from cogmap.maps.build import build_map
+
+    check_new_room(run, walks)
+    found = build_map(run.encode(walks)[0], walks, kind=kind)
+    shown = len(np.unique(walks.observations[walks.step_mask()]))
+    if shown == run.config.num_targets:
+        return found
+    doubt = (
+        f"the walks show {shown} of the {run.config.num_targets} observations that rooms of the family have"
+    )
+    return replace(found, warnings=(*found.warnings, f"{doubt}: more of the room may be unseen"))
+
+
+def check_new_room(run: Run, walks: Walks) -> None:
+    """Walks that a family's model can map: of its vocabulary, and of no more observations than its rooms have."""
+    if not run.config.in_base:
+        raise BadRun(f"a run must be of a family of rooms to map a new one, {run.folder} is not")
+    run.check_walks(walks)
+    shown = len(np.unique(walks.observations[walks.step_mask()]))
+    if shown > run.config.num_targets:
+        rule = f"a room of this family must show at most {run.config.num_targets} different observations"
+        raise BadWalks(f"{rule}, these walks show {shown}: are they of one room?")
+
+
+def one_room(walks: Walks, rooms: Integers | None, room: int | None) -> Walks:
+    """The walks of one room, where a file has the walks of several."""
+    if rooms is None:
+        if room is not None:
+            raise BadConfig("`--room` needs walks that say which room each is of, these do not")
+        return walks
+    names = np.unique(rooms)
+    if room is None and len(names) > 1:
+        raise BadConfig(
+            f"the walks must be of one room, these are of {len(names)}: give --room, such as {names[0]}"
+        )
+    if room is not None and room not in names:
+        raise BadConfig(
+            f"`--room` must be one of the walks' {len(names)} rooms, {names[0]} to {names[-1]}, got {room}"
+        )
+    return walks if room is None else walks.rows(np.flatnonzero(rooms == room))
