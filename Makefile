@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup browser demo test lint format bench learn-test clean
+.PHONY: setup browser graphics demo test lint format bench learn-test clean
 
 setup: $(STAMP)
 
@@ -29,7 +29,10 @@ format: setup
 browser:
 	@scripts/install_browser.sh
 
-test: lint browser
+graphics:
+	@scripts/install_graphics.sh
+
+test: lint browser graphics
 	$(BIN)/python -m pytest -m "not learning" -n 2
 
 learn-test: setup

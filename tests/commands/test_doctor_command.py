@@ -39,3 +39,16 @@ def test_what_is_missing_comes_with_the_line_that_installs_it(capsys, monkeypatc
 
 def test_a_backend_that_does_not_open():
     assert doctor.opens_gl("no-such-backend") is False
+
+
+def test_what_only_an_older_python_can_have_is_not_missed():
+    lines = [f"labmaze>=1.0; python_version < '{version}' and extra == '3d'" for version in ("3.0", "99.0")]
+    assert doctor.requirements(lines[:1]) == {"core": []}
+    assert doctor.requirements(lines[1:]) == {"core": [], "3d": ["labmaze"]}
+
+
+def test_where_nothing_draws_the_line_that_mends_it_is_told(capsys, monkeypatch):
+    monkeypatch.setattr(doctor, "opens_gl", lambda backend: False)
+    monkeypatch.setattr(doctor, "_version", lambda name: "1.0")
+    assert main(["doctor"]) == 0
+    assert "nothing that opens here; on Debian: apt-get install -y libegl1" in capsys.readouterr().out

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import re
-import subprocess
 import sys
 from dataclasses import dataclass
 from importlib import metadata
 from typing import Any
 
 from cogmap.commands.output import print_json
+from cogmap.environments.egocentric.graphics import INSTALL_LINE, opens_gl
 from cogmap.version import __version__
 
 GL_BACKENDS = ("egl", "osmesa", "glfw")
@@ -59,9 +58,14 @@ def requirements(lines: list[str]) -> dict[str, list[str]]:
     groups: dict[str, list[str]] = {"core": []}
     for line in lines:
         match = _REQUIREMENT.match(line)
-        if match and match["name"] != "cogmap":
+        if match and match["name"] != "cogmap" and not _is_for_older_python(line):
             groups.setdefault(match["extra"] or "core", []).append(match["name"])
     return groups
+
+
+def _is_for_older_python(line: str) -> bool:
+    below = re.search(r"python_version < ['\"](\d+)\.(\d+)", line)
+    return below is not None and sys.version_info >= (int(below[1]), int(below[2]))
 
 
 def install_line(group: str) -> str:
@@ -88,19 +92,6 @@ def torch_devices() -> list[str]:
     return devices + (["mps"] if torch.backends.mps.is_available() else [])
 
 
-def opens_gl(backend: str) -> bool:
-    """Whether MuJoCo can draw by this backend without a display; some crash, so in a process of its own."""
-    script = "import mujoco; mujoco.GLContext(64, 64).make_current()"
-    environment = os.environ | {"MUJOCO_GL": backend}
-    try:
-        ended = subprocess.run(
-            [sys.executable, "-c", script], env=environment, capture_output=True, timeout=60, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return ended.returncode == 0
-
-
 def _tell(found: dict[str, Any]) -> None:
     print(f"cogmap {found['cogmap']}, Python {found['python']}")
     for group, versions in found["groups"].items():
@@ -109,7 +100,7 @@ def _tell(found: dict[str, Any]) -> None:
     print(f"devices: {', '.join(found['devices']) or 'none, torch is missing'}")
     if "mujoco_gl" in found:
         usable = [f"MUJOCO_GL={backend}" for backend, opens in found["mujoco_gl"].items() if opens]
-        hint = "none opens; install Debian's libosmesa6 or libegl1"
+        hint = f"nothing that opens here; on Debian: {INSTALL_LINE}"
         print(f"MuJoCo draws with: {', '.join(usable) or hint}")
     for group, line in found["missing"].items():
         print(f"to install what {group} misses: {line}")

@@ -13,7 +13,7 @@ from typing import Any
 from cogmap.errors import MissingExtra
 
 HEADLESS = ("egl", "osmesa")  # in the order in which they are tried
-INSTALL_LINE = "apt-get install -y libegl1 libgl1 libosmesa6"
+INSTALL_LINE = "apt-get install -y libegl1 libgl1 libgl1-mesa-dri libosmesa6"
 
 
 def opens_gl(backend: str) -> bool:
