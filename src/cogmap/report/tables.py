@@ -38,7 +38,9 @@ class Table:
 
     def html(self) -> str:
         """The same as a table element without the caption, every text escaped."""
-        head = "".join(f'<th scope="col">{escape(column)}</th>' for column in self.columns)
+        head = "".join(
+            f'<th scope="col">{escape(column)}</th>' if column else "<td></td>" for column in self.columns
+        )
         body = "\n".join(
             f'<tr><th scope="row">{escape(row[0])}</th>'
             + "".join(f"<td>{escape(cell)}</td>" for cell in row[1:])

@@ -15,7 +15,7 @@ export function makeMap(run, answer) {
     actionLabels: run.actions.labels,
     placements: placementsOf(nodes, edges),
     merged: nodes.merged ? indicesOf(nodes.merged) : null,
-    weak: new Set(indicesOf(edges.doubtful ?? [])),
+    weak: new Set(indicesOf(edges.source.map((_, edge) => edges.doubtful?.[edge] || edges.wrong?.[edge]))),
     atPosition: nodes.position ? bestAtPosition(nodes) : null,
   };
 }

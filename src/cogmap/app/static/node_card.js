@@ -18,11 +18,11 @@ export function nodeCard(map, node, { views, concept }) {
 }
 
 function edgeList(map, node) {
-  const { source, action, target, support, doubtful } = map.edges;
+  const { source, action, target, support, doubtful, wrong } = map.edges;
   const leaving = [...source.keys()].filter((edge) => source[edge] === node);
   const items = leaving.slice(0, EDGES).map((edge) => {
     const where = target[edge] === node ? "stays" : `node ${target[edge]}`;
-    const doubt = doubtful && doubtful[edge] ? ", unsupported" : "";
+    const doubt = wrong?.[edge] ? ", wrong in the room" : doubtful?.[edge] ? ", unsupported" : "";
     return made("li", {}, `${map.actionLabels[action[edge]]} → ${where} (${support[edge]}×${doubt})`);
   });
   if (leaving.length > EDGES) items.push(made("li", {}, `and ${leaving.length - EDGES} more`));

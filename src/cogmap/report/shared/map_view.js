@@ -27,6 +27,7 @@ export class MapView {
       hover: (x, y) => this.hover(x, y),
     });
     this.stage.above.addEventListener("keydown", (event) => this.key(event));
+    host.mapView = this; // for the console, and for tests that want to know where a node is
   }
 
   /** Another map, with its nodes at a placement's points. */
@@ -109,6 +110,11 @@ export class MapView {
     if (part === 1) this.morph = null;
     this.stage.repaint();
     return this.morph !== null;
+  }
+
+  /** Where a node is on the screen, in pixels of the stage. */
+  placeOf(node) {
+    return this.stage.camera.toStage(this.points[2 * node], this.points[2 * node + 1]);
   }
 
   /** The node at a point of the plane, within a finger's width; null if there is none. */

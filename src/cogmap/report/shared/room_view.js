@@ -22,6 +22,7 @@ export class RoomView {
       tap: (x, y) => this.tap(x, y),
       hover: () => {},
     });
+    host.roomView = this; // for the console, and for tests
   }
 
   show(room) {

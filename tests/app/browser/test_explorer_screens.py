@@ -1,0 +1,117 @@
+"""The explorer on narrow screens, by touch, in the dark, and for those who cannot see it."""
+
+import pytest
+from served_runs import found_map
+
+from cogmap.planning.solve import solve
+
+NARROW = {"width": 390, "height": 844, "touch": True}
+
+
+def ground(page):
+    return page.run("return getComputedStyle(document.body).backgroundColor")
+
+
+def lightness(colour):
+    numbers = [int(part) for part in colour.removeprefix("rgb(").rstrip(")").split(",")]
+    return sum(numbers) / 3 / 255
+
+
+@pytest.fixture
+def narrow(browser, address):
+    browser.open(address, **NARROW)
+    browser.wait_for_map(48)
+    yield browser
+    browser.open("about:blank")
+
+
+def test_a_narrow_screen_holds_everything_and_fingers_plan(narrow):
+    assert narrow.run("return document.documentElement.scrollWidth") <= 390
+    narrow.tap_node(0)
+    narrow.tap_node(47)
+    narrow.wait(narrow.steps, "a plan")
+    assert len(narrow.steps()) == len(solve(found_map(), 0, 47))
+    narrow.picture("narrow")
+    for name in ("walk", "replay", "run"):
+        narrow.click(f"#tab-{name}")
+        assert narrow.run("return document.documentElement.scrollWidth") <= 390
+    narrow.picture("narrow_run")
+    assert narrow.said() == []
+
+
+def test_one_finger_pans_and_two_zoom(narrow):
+    camera = (
+        "const {x, y, scale} = document.getElementById('map').mapView.stage.camera; return [x, y, scale];"
+    )
+    x, y = narrow.place_of(20)
+
+    def touch(kind, *points):
+        places = [{"x": at[0], "y": at[1], "id": finger} for finger, at in enumerate(points)]
+        narrow.command("Input.dispatchTouchEvent", type=kind, touchPoints=places)
+
+    before = narrow.run(camera)
+    touch("touchStart", (x, y))
+    touch("touchMove", (x + 30, y))
+    touch("touchMove", (x + 60, y))
+    touch("touchEnd")
+    panned = narrow.run(camera)
+    assert panned[0] < before[0]
+    assert panned[1:] == before[1:]
+    touch("touchStart", (x - 20, y), (x + 20, y))
+    touch("touchMove", (x - 60, y), (x + 60, y))
+    touch("touchEnd")
+    assert narrow.run(camera)[2] > 1.5 * panned[2]
+    assert narrow.steps() == []  # none of this was a tap
+
+
+def test_dark_follows_the_system_and_the_button_overrules_it_for_good(browser, address):
+    browser.open(address, dark=True)
+    browser.wait_for_map(48)
+    assert lightness(ground(browser)) < 0.2
+    browser.click_node(0)
+    browser.click_node(47)
+    browser.picture("dark")
+    browser.click("#theme")
+    assert lightness(ground(browser)) > 0.8
+    browser.driver.refresh()
+    browser.wait_for_map(48)
+    assert lightness(ground(browser)) > 0.8
+    assert browser.find("#theme").get_attribute("aria-pressed") == "false"
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+def test_axe_finds_nothing_in_any_panel(browser, address, dark):
+    browser.open(address, dark=dark)
+    browser.wait_for_map(48)
+    browser.click_node(0)
+    browser.click_node(47)
+    browser.click("#avoid button:nth-child(2)")
+    assert browser.violations() == []
+    browser.click("#tab-walk")
+    browser.click("#walk-begin")
+    browser.wait(lambda: browser.text("#walk-seen"), "an observation")
+    assert browser.violations() == []
+    browser.click("#tab-replay")
+    browser.wait(lambda: browser.text("#replay-at"), "a walk")
+    assert browser.violations() == []
+    browser.click("#tab-run")
+    browser.wait(lambda: browser.all("#curves .chart"), "curves")
+    assert browser.violations() == []
+
+
+def test_axe_finds_nothing_on_a_narrow_screen(narrow):
+    assert narrow.violations() == []
+
+
+def test_focus_is_seen_on_everything_that_can_have_it(page):
+    unseen = page.run(
+        "const lost = [];"
+        "for (const one of document.querySelectorAll('button, input, [tabindex=\"0\"]')) {"
+        "  if (one.closest('[hidden]') || one.disabled || !one.offsetParent) continue;"
+        "  one.focus({focusVisible: true});"
+        "  const near = [one, one.nextElementSibling].filter((it) => it !== null);"
+        "  const shown = near.some((it) => getComputedStyle(it).outlineStyle !== 'none');"
+        "  if (document.activeElement !== one || !shown) lost.push(one.id || one.outerHTML.slice(0, 80));"
+        "} return lost;"
+    )
+    assert unseen == []
