@@ -6,6 +6,7 @@ import pytest
 from cogmap.environments import (
     AliasedCube,
     AliasedRoom,
+    EgocentricRoom,
     TableWorld,
     check_environment,
     from_tables,
@@ -39,6 +40,8 @@ WORLDS = {
     "torus": lambda: torus(seed=3),
     "torus with one-way doors": lambda: torus(one_way_doors=12, seed=3),
     "maze": lambda: maze_from_text(MAZE),
+    "3D room": lambda: EgocentricRoom(seed=3),
+    "3D room from a drawing": lambda: EgocentricRoom(drawing="..o\n.#.\n..."),
     "tables": lambda: from_tables([[1, 0], [2, 0], [0, 2]], [0, 1, 0]),
 }
 
