@@ -42,10 +42,10 @@ class Application:
         self._under_way = 0
         pages = Pages()
         routes = [
+            *_routes(self),
             Route("/", pages.index, methods=["GET"]),
             Route("/static/{path:path}", pages.static, methods=["GET"]),
             Route("/api/openapi.json", self._describe, methods=["GET"]),
-            *_routes(self),
         ]
         router = Router(routes, redirect_slashes=False, lifespan=self._lifespan)
         self.asgi = Guard(router, hosts or Hosts())
@@ -55,7 +55,8 @@ class Application:
         body = await self._body(request) if endpoint.body else {}
         if endpoint.body:
             check(body, self._schemas[endpoint.body])
-        call = Call(request.path_params, request.query_params, body)
+        query = request.query_params if endpoint.by_map else {}
+        call = Call(request.path_params, query, body)
         found = await self._work(endpoint, call)
         if isinstance(found, OpenedMap):
             return _map_response(found, request)

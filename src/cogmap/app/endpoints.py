@@ -24,12 +24,15 @@ class Endpoint:
     by_map: bool = False  # takes `?map=`
 
 
+# Looked up from the top: what is asked most often comes first.
 ENDPOINTS = (
+    Endpoint("POST", "/api/plan", Explorer.plan, "A shortest path", "Plan", "PlanRequest"),
+    Endpoint("POST", "/api/walks/{id}/steps", Explorer.step, "One step of it", "Step", "StepRequest"),
+    Endpoint("GET", "/api/live", Explorer.live, "How the training goes, cheap enough to poll", "Live"),
     Endpoint("GET", "/api/run", Explorer.run, "What the run is, and what there is to see of it", "Run"),
     Endpoint("GET", "/api/map/{kind}", Explorer.map, "One of the run's maps, in columns", "Map"),
     Endpoint("GET", "/api/room", Explorer.room, "The true world", "Room", long=True),
     Endpoint("GET", "/api/metrics", Explorer.metrics, "How the training went", "Metrics", long=True),
-    Endpoint("GET", "/api/live", Explorer.live, "How the training goes, cheap enough to poll", "Live"),
     Endpoint(
         "GET",
         "/api/replay/{walk}",
@@ -58,7 +61,6 @@ ENDPOINTS = (
         by_map=True,
     ),
     Endpoint("GET", "/api/concepts", Explorer.concepts, "The concept of each node of a text run", "Concepts"),
-    Endpoint("POST", "/api/plan", Explorer.plan, "A shortest path", "Plan", "PlanRequest"),
     Endpoint(
         "POST",
         "/api/plans",
@@ -88,6 +90,5 @@ ENDPOINTS = (
         status=201,
     ),
     Endpoint("GET", "/api/walks/{id}", Explorer.walk, "A walk under way", "Walk"),
-    Endpoint("POST", "/api/walks/{id}/steps", Explorer.step, "One step of it", "Step", "StepRequest"),
     Endpoint("DELETE", "/api/walks/{id}", Explorer.end_walk, "End it", "", status=204),
 )

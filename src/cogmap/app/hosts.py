@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import socket
 from dataclasses import dataclass
+from functools import lru_cache
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,7 @@ class Hosts:
             return cls()
         return cls(True, ("localhost", socket.gethostname().lower(), host.lower()))
 
+    @lru_cache(maxsize=256)  # noqa: B019 (there is one of these, and it lives as long as the server)
     def allow(self, header: str) -> bool:
         """Whether a Host header names this server: an address of its own, or a name that it was given."""
         name = header.rpartition(":")[0] if header.rpartition(":")[2].isdecimal() else header

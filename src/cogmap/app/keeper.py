@@ -192,10 +192,13 @@ def _stamp(path: Path) -> Stamp:
 
 def encode_json(value: Any) -> bytes:
     """Compact, and in ASCII, so that no text of a user's can break it."""
-    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_plain).encode()
+    return _ENCODER.encode(value).encode()
 
 
 def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"no JSON for {type(value).__name__}")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_plain)
