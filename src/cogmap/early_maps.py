@@ -17,14 +17,14 @@ from cogmap.training.loop import Trainer
 from cogmap.training.progress import Progress, Row
 
 EARLY_MAP_FILE = "map.early.npz"
-MOST_STEPS = 50_000  # of the walks that an early map is made from
+MOST_STEPS = 20_000  # of the walks that an early map is made from
 MOST_SHARE = 0.03  # of the time that goes into early maps
 
 
 class EarlyMaps:
-    """A progress that also writes `map.early.npz` after a validation, once the bottleneck is closed.
+    """A progress that also writes `map.early.npz` after a validation, once the bottleneck has begun to close.
 
-    The next one waits until the last is at most three hundredths of the time that went by.
+    The next one waits until the last took at most three hundredths of the time that went by since it was begun.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class EarlyMaps:
     def row(self, row: Row) -> None:
         self._shown.row(row)
         started = self._clock()
-        if started >= self._not_before and self._closed():
+        if started >= self._not_before and self._has_codes():
             self._write()
             ended = self._clock()
             self._not_before = ended + (ended - started) / MOST_SHARE
@@ -56,10 +56,9 @@ class EarlyMaps:
     def end(self, message: str) -> None:
         self._shown.end(message)
 
-    def _closed(self) -> bool:
-        model, schedule = self._trainer.model, self._trainer.schedule
-        ready = isinstance(model, TDB) and model.bottlenecks.ready
-        return ready and schedule.strength(self._trainer.done_steps) >= 1
+    def _has_codes(self) -> bool:
+        model = self._trainer.model
+        return isinstance(model, TDB) and bool(model.bottlenecks.ready)
 
     def _write(self) -> None:
         """A map that cannot be made yet is left out: the training goes on."""
