@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -24,36 +24,44 @@ MAP_UNITS = 2_000_000  # of a text that its graph is made from; more would not c
 TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How a text is read."""
+
+    unit: Unit = "words"
+    least_count: int = LEAST_COUNT  # of a unit, below which it is a rare one
+    splice: float = 0.0  # chance of a cut before a unit
+
+
 @dataclass(frozen=True, eq=False)
 class TextSource:
     """A text ready to be learned from."""
 
-    unit: Unit
+    reading: Reading
     plain: Walks  # pieces of the text as it is
     training: Walks  # the same spliced, if that was asked for
     concept: Integers | None = None  # (B,) of each piece, where there is truth beside the text
     names: Labels = ()  # of the concepts
 
 
-def read_source(
-    path: str | Path, unit: Unit, least_count: int = LEAST_COUNT, splice_chance: float = 0.0, seed: int = 0
-) -> TextSource:
+def read_source(path: str | Path, reading: Reading, seed: int = 0) -> TextSource:
     """A text file, or the documents of a GINC folder's `train.txt` or `val.txt`, cut into pieces."""
     path = Path(path)
-    rng = np.random.default_rng([seed, 6])
     documents = _documents_beside(path)
     if documents is None:
-        whole, concept, names = load_text(path, unit, least_count=least_count), None, ()
+        whole, concept, names = load_text(path, reading.unit, least_count=reading.least_count), None, ()
     else:
         labels, truth = documents
-        if unit != "words":
-            raise BadConfig(f"{path} holds GINC documents, which are `--words`, got --{unit}")
+        if reading.unit != "words":
+            raise BadConfig(f"{path} holds GINC documents, which are `--words`, got --{reading.unit}")
         whole = document_walks(path, truth.hidden.shape[1], labels)
         concept = truth.concept
         names = tuple(f"concept {number}" for number in range(int(concept.max()) + 1))
     plain, origin = cut(whole, PIECE)
-    training = cut(splice(whole, splice_chance, rng), PIECE)[0] if splice_chance else plain
-    return TextSource(unit, plain, training, None if concept is None else concept[origin], names)
+    training = plain
+    if reading.splice:
+        training, _ = cut(splice(whole, reading.splice, np.random.default_rng([seed, 6])), PIECE)
+    return TextSource(reading, plain, training, None if concept is None else concept[origin], names)
 
 
 def _documents_beside(path: Path) -> tuple[Labels, Documents] | None:
@@ -79,7 +87,7 @@ def learn_text(source: TextSource, out: str | Path, **choices: Any) -> Run:
     change = text_changes(choices.get("preset", "fast"), choices.get("encoder", "transformer"))
     change |= choices.pop("change", None) or {}
     run = learn(source.training, out, change=change, map_walks=some_of(source.plain), **choices)
-    write_json(run.folder / TEXT_FILE, {"unit": source.unit})
+    write_json(run.folder / TEXT_FILE, asdict(source.reading))
     if source.concept is not None and run.has_map:
         write_concepts(run, source)
     return run
@@ -103,16 +111,18 @@ def some_of(walks: Walks) -> Walks:
     return walks.rows(slice(0, max(1, MAP_UNITS // walks.num_steps)))
 
 
-def text_unit(folder: str | Path) -> Unit | None:
-    """The unit of the text that a run was learned from, None for a run that was not."""
+def stored_reading(folder: str | Path) -> Reading | None:
+    """How the text was read that a run was learned from, None for a run that was not learned from one."""
     path = Path(folder) / TEXT_FILE
     if not path.is_file():
         return None
     stored = read_json(path, BadRun)
-    unit = stored.get("unit") if isinstance(stored, dict) else None
-    if unit not in get_args(Unit):
-        raise BadRun(f"{path} must name its `unit`, words or characters, got {unit!r}")
-    return unit  # type: ignore[no-any-return]
+    if not isinstance(stored, dict) or set(stored) != {field.name for field in fields(Reading)}:
+        raise BadRun(f"{path} must say how a text is read, by unit, least_count and splice")
+    reading = Reading(**stored)
+    if reading.unit not in get_args(Unit):
+        raise BadRun(f"{path} must name its `unit`, words or characters, got {reading.unit!r}")
+    return reading
 
 
 def chosen_unit(words: bool, characters: bool) -> Unit:

@@ -127,11 +127,10 @@ def _learn(args: Learn) -> Run:
         "early_maps": args.serve,
     }
     if _is_text(args):
-        from cogmap.text_learning import chosen_unit, learn_text, read_source
+        from cogmap.text_learning import Reading, chosen_unit, learn_text, read_source
 
-        unit = chosen_unit(args.words, args.characters)
-        source = read_source(args.walks, unit, args.least_count, args.splice, args.seed)
-        return learn_text(source, args.out, **choices)
+        reading = Reading(chosen_unit(args.words, args.characters), args.least_count, args.splice)
+        return learn_text(read_source(args.walks, reading, args.seed), args.out, **choices)
     walks = load_walks(args.walks)
     choices["clusters"] = args.clusters
     from cogmap.learning import learn  # brings torch: after the walks were found to be good

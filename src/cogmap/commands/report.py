@@ -14,6 +14,7 @@ from cogmap.errors import BadConfig
 
 if TYPE_CHECKING:
     from cogmap.run import Run
+    from cogmap.text_learning import Reading
 
 
 @dataclass(frozen=True)
@@ -32,12 +33,12 @@ class Args:
 
 def run(args: Args) -> None:
     from cogmap.run import load_run
-    from cogmap.text_learning import text_unit
+    from cogmap.text_learning import stored_reading
 
     opened = load_run(args.run)
-    unit = text_unit(args.run)
-    if unit is not None:
-        _report_text(args, opened, unit)
+    reading = stored_reading(args.run)
+    if reading is not None:
+        _report_text(args, opened, reading)
         return
     from cogmap.commands.run_report import learn_command, material_of, report_command
     from cogmap.report.page import write_report
@@ -59,7 +60,7 @@ def run(args: Args) -> None:
         print("add --walks TEST.npz, with its truth beside it, for scores, the true world and a plan in it")
 
 
-def _report_text(args: Args, opened: Run, unit: str) -> None:
+def _report_text(args: Args, opened: Run, reading: Reading) -> None:
     """A text has no places to be scored at, and no plans to be shown."""
     if args.walks is not None or args.beside is not None:
         raise BadConfig(
@@ -67,7 +68,7 @@ def _report_text(args: Args, opened: Run, unit: str) -> None:
         )
     from cogmap.commands.text_report import report_text
 
-    _tell(args, report_text(opened, unit))
+    _tell(args, report_text(opened, reading))
 
 
 def _tell(args: Args, page: Path) -> None:

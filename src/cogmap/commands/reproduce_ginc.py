@@ -89,9 +89,9 @@ def _method(args: Options, name: str) -> Method:
 
 
 def _source(args: Options, folder: Path) -> TextSource:
-    from cogmap.text_learning import read_source
+    from cogmap.text_learning import Reading, read_source
 
-    return read_source(folder / "train.txt", "words", splice_chance=args.splice, seed=args.first_seed)
+    return read_source(folder / "train.txt", Reading(splice=args.splice), args.first_seed)
 
 
 def _trained(args: Options, method: Method, source: TextSource) -> Run:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from cogmap.records import CognitiveMap, Truth, Walks
-from cogmap.text_learning import PIECE, text_unit
+from cogmap.text_learning import PIECE, stored_reading
 from cogmap.walks.store import load_walks, naming
 from cogmap.walks.text import load_text
 from cogmap.walks.truth_store import load_truth, truth_path
@@ -34,9 +34,9 @@ def walks_for(run: Run, path: Path) -> Walks:
         observation_labels=run.observation_labels,
         action_labels=run.action_labels,
     )
-    unit = text_unit(run.folder) if path.suffix == ".txt" else None
-    if unit is not None:
-        return load_text(path, unit, PIECE, like=known)
+    reading = stored_reading(run.folder) if path.suffix == ".txt" else None
+    if reading is not None:
+        return load_text(path, reading.unit, PIECE, like=known)
     walks = load_walks(path, like=known)
     if not isinstance(walks, ViewWalks):
         return walks

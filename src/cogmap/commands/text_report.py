@@ -17,24 +17,27 @@ from cogmap.training.loop import read_metrics
 
 if TYPE_CHECKING:
     from cogmap.run import Run
+    from cogmap.text_learning import Reading
 
 _POLISHED = (
     1000  # nodes; Kamada-Kawai takes some ten seconds for so many, and shows clusters that scaling does not
 )
 
 
-def report_text(opened: Run, unit: str) -> Path:
+def report_text(opened: Run, reading: Reading) -> Path:
     """Write the report of a run on a text. Returns the page's path."""
     graph = opened.map
     concepts = opened.folder / CONCEPTS_FILE
     material = TextMaterial(
         name=opened.name,
-        unit=unit,
+        unit=reading.unit,
         config=read_json(opened.folder / CONFIG_FILE, BadRun),
         graph=graph,
         layout=layout_map(graph, polished=_POLISHED),
         rows=read_metrics(opened.folder),
         concepts=load_concepts(concepts, graph.num_nodes) if concepts.is_file() else None,
     )
-    commands = [f"{learn_command(opened, 'TEXT.txt')} --{unit}", report_command(opened.folder, None, None)]
+    learned = f"{learn_command(opened, 'TEXT.txt')} --{reading.unit} --least-count {reading.least_count}"
+    learned += f" --splice {reading.splice}" if reading.splice else ""
+    commands = [learned, report_command(opened.folder, None, None)]
     return write_text_report(opened.folder, material, commands)
