@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.colors import to_hex
+from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from cogmap.environments.cube import AliasedCube
+from cogmap.environments.egocentric import EgocentricRoom
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import BadOutput, BadWorld
 from cogmap.records import TableWorld
 from cogmap.report.colours import WALK_COLOUR, observation_colours
-from cogmap.report.room_figures import save_figure, world_figure
+from cogmap.report.room_figures import cell_centres, draw_world, save_figure, world_figure
 
 ROOM = AliasedRoom(6, 9, observations=4, patch=3, walls=4, seed=3)
 
@@ -79,3 +81,26 @@ def test_what_cannot_be_drawn_or_written(tmp_path):
         world_figure(TableWorld(np.array([[0]]), np.array([0]), 1))
     with pytest.raises(BadOutput, match=r"a figure must end in \.png, \.svg or \.pdf, got 'room\.gif'"):
         save_figure(world_figure(ROOM), tmp_path / "room.gif")
+
+
+def test_a_heading_is_drawn_at_the_side_it_looks_to():
+    room = EgocentricRoom(drawing="..\n..", textures="painted")
+    points = cell_centres(room)
+    north, east, south, west = points[4:8]  # of the cell in row 0, column 1
+    assert north[1] < south[1]  # rows count downwards
+    assert west[0] < east[0]
+    assert np.allclose((north + south) / 2, (1, 0))
+    assert np.allclose((east + west) / 2, (1, 0))
+
+
+def test_the_four_headings_share_their_cell():
+    axes = Figure().add_subplot()
+    draw_world(axes, EgocentricRoom(drawing="...", textures="painted"))
+    (cells,) = axes.collections
+    shapes = np.array([path.vertices[:3] for path in cells.get_paths()])  # (P, 3, 2)
+    assert shapes.shape == (12, 3, 2)
+    first, second = shapes[:, 1] - shapes[:, 0], shapes[:, 2] - shapes[:, 0]
+    areas = np.abs(first[:, 0] * second[:, 1] - first[:, 1] * second[:, 0]) / 2
+    assert np.allclose(areas, 0.97**2 / 4)
+    assert np.allclose(shapes[:4, 0], (0, 0))
+    assert shapes[0, 1:, 1].max() < 0  # north is up

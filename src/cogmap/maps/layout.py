@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import coo_array, csgraph
 
+from cogmap.maps.turns import find_turns, spot_graph, spread_turns
 from cogmap.records import CognitiveMap, Floats
 
 _SMALL = 400  # nodes; Kamada-Kawai takes seconds from there on
@@ -22,12 +23,22 @@ def layout_map(cognitive_map: CognitiveMap, polish: bool = True, polished: int =
 
     Classical scaling of the distances in steps, both ways of an edge being one step; `polish` lets Kamada-Kawai
     improve on parts of at most `polished` nodes, and a large map is measured from some of its nodes only. Parts that no
-    edge joins stand side by side, largest first.
+    edge joins stand side by side, largest first. Where some action turns the agent around, spots are laid out and their
+    nodes put around them.
     """
+    circles = find_turns(cognitive_map)
+    if circles is not None:
+        spots = _layout(spot_graph(cognitive_map, circles), polish, polished)
+        return spread_turns(cognitive_map, circles, spots)
     nodes = cognitive_map.num_nodes
-    places = np.zeros((nodes, 2))
     edges = (np.ones(cognitive_map.num_edges), (cognitive_map.edge_source, cognitive_map.edge_target))
-    graph = coo_array(edges, shape=(nodes, nodes)).tocsr()
+    return _layout(coo_array(edges, shape=(nodes, nodes)).tocsr(), polish, polished)
+
+
+def _layout(graph: Any, polish: bool, polished: int) -> Floats:
+    """(V, 2): the parts of a sparse graph (V, V) side by side."""
+    nodes = graph.shape[0]
+    places = np.zeros((nodes, 2))
     parts, part = csgraph.connected_components(graph, directed=False)
     left = 0.0
     for number in np.argsort(-np.bincount(part, minlength=parts), kind="stable") if nodes else ():
@@ -91,7 +102,8 @@ def _polish(apart: NDArray[np.float64], start: Floats) -> Floats:
     nodes = range(len(apart))
     graph = networkx.empty_graph(len(apart))
     distance = {one: dict(enumerate(apart[one].tolist())) for one in nodes}
-    drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(start)))
+    apart_at_least = start + 1e-3 * np.random.default_rng(0).standard_normal(start.shape)  # it divides by distances
+    drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(apart_at_least)))
     points = np.array([drawn[node] for node in nodes])
     one, other = np.nonzero(apart == 1)
     return points / np.linalg.norm(points[one] - points[other], axis=1).mean()

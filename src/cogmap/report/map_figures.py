@@ -126,7 +126,7 @@ def plan_figure(world: TableWorld, context: Integers, met: Integers, goal: int) 
 def _draw_path(axes: Axes, points: Floats) -> None:
     """A red line through points (L + 1, 2); a step to a cell that is not next to it in the picture is a gap."""
     steps = np.stack([points[:-1], points[1:]], axis=1)  # (L, 2, 2)
-    near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) <= 1
+    near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) < 1.01
     for colour, linewidth in (("white", 6.0), (PATH_COLOUR, 3.6)):
         lines = LineCollection(
             list(steps[near]), colors=colour, linewidths=linewidth, capstyle="round", zorder=4

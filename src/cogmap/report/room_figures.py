@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -23,6 +24,8 @@ from cogmap.report.colours import WALK_COLOUR, observation_colours
 
 LEGEND_LIMIT = 16  # more colours than this tell a reader nothing
 LABEL_LIMIT = 16  # characters of a label in a legend
+_ASIDE = 0.3  # of a cell: how far a heading's mark is from the middle
+_LOOKS_TO = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # (4, 2) x, y of north, east, south, west
 _UNIT_CELL = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])  # (4, 2) x, y
 
 
@@ -45,7 +48,7 @@ def draw_world(axes: Axes, world: TableWorld) -> None:
     places = cell_centres(world)
     colours = observation_colours(world.num_observations)
     cells = PolyCollection(
-        list(places[:, None] + _UNIT_CELL),
+        list(_cell_shapes(world)),
         facecolors=[colours[seen] for seen in world.observation],
         edgecolors="white",
         linewidths=0.6,
@@ -72,7 +75,7 @@ def draw_walk(axes: Axes, world: TableWorld, walk: Integers) -> None:
     moved = np.concatenate([[True], walk[1:] != walk[:-1]])  # a bump stays where it is
     steps = cell_centres(world)[walk[moved]]  # (N', 2)
     points = steps + jitter[moved]
-    near = np.abs(np.diff(steps, axis=0)).sum(axis=1) <= 1
+    near = np.abs(np.diff(steps, axis=0)).sum(axis=1) < 1.01
     segments = [segment for segment, drawn in zip(pairwise(points), near, strict=True) if drawn]
     for colour, linewidth in (("white", 3.4), (WALK_COLOUR, 1.8)):
         axes.add_collection(LineCollection(segments, colors=colour, linewidths=linewidth, capstyle="round"))
@@ -101,10 +104,28 @@ def check_figure_path(path: str | Path) -> str:
 
 
 def cell_centres(world: TableWorld) -> Floats:
-    """(P, 2): x and y of each cell in the picture."""
+    """(P, 2): x and y of each position in the picture; a heading stands aside of its cell's middle, where it looks."""
     if world.coordinates is None:
         raise BadWorld(f"a world must have coordinates to be drawn, {world.name!r} has none")
-    return world.coordinates[:, 1::-1]
+    cells: Floats = world.coordinates[:, 1::-1]
+    return cells if _headings(world) is None else cells + _ASIDE * _LOOKS_TO[_headings(world)]
+
+
+def _cell_shapes(world: TableWorld) -> Floats:
+    """(P, corners, 2): squares; where there are headings, the quarter of the cell's square at each one's side."""
+    heading = _headings(world)
+    if heading is None or world.coordinates is None:
+        return cell_centres(world)[:, None] + _UNIT_CELL
+    ahead = _LOOKS_TO[heading] / 2  # (P, 2) from the middle to the side that is looked at
+    along = ahead[:, ::-1] * (1, -1)
+    corners = np.stack([np.zeros_like(ahead), ahead + along, ahead - along], axis=1)
+    return world.coordinates[:, None, 1::-1] + 0.97 * corners
+
+
+def _headings(world: TableWorld) -> Any:
+    """(P,) whole numbers from 0 for north, clockwise; None in a world without headings."""
+    has = world.coordinates is not None and world.coordinates.shape[1] == 3
+    return world.coordinates[:, 2].astype(int) if has and world.coordinates is not None else None
 
 
 def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
