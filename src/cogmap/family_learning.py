@@ -16,7 +16,7 @@ import numpy as np
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.records import CognitiveMap, Integers, Walks
 from cogmap.walks.base_targets import base_targets
-from cogmap.walks.family import observations_in_a_room
+from cogmap.walks.family import observations_in_a_room, room_of_each_walk
 
 if TYPE_CHECKING:
     from cogmap.run import Run
@@ -32,6 +32,16 @@ RECURRENT: Mapping[str, Any] = {
     "validate_every": 200,
 }
 TRANSFORMER: Mapping[str, Any] = RECURRENT | {"batch_size": 32, "window": 200, "fresh_share": 1.0}
+
+
+def rooms_for(path: str | Path) -> Integers:
+    """(B,): the room of each of the walks in a file."""
+    rooms = room_of_each_walk(path)
+    if rooms is None:
+        raise BadWalks(
+            f"{path} must say which room each walk is of, in an array `rooms` (B,) of the .npz file"
+        )
+    return rooms
 
 
 def learn_family(

@@ -37,6 +37,9 @@ class Learn:
     """No bottleneck and no map: the rival that can only predict."""
     preset: Literal["fast", "paper"] = "fast"
     """`fast` is what learns soonest; `paper` follows the paper in every choice, and takes hours."""
+    family: bool = False
+    """The walks are of many rooms, alike but for their observations; `rooms` in the .npz file says which. The model
+    learned maps new rooms: cogmap map RUN --walks NEW."""
     words: bool = False
     """The file is a text, to be read word by word."""
     characters: bool = False
@@ -87,7 +90,10 @@ def _run(args: Learn) -> None:
     if not run.has_map:
         outcome = {"run": str(args.out), "model": run.name, "seconds": round(seconds, 1)}
         told = f"wrote {args.out}: {run.name}, {seconds:.0f} s"
-        told += "" if run.config.vanilla else "; no map yet, go on with --resume"
+        if run.config.in_base:
+            told += f"; map a new room with: cogmap map {args.out} --walks NEW.npz"
+        elif not run.config.vanilla:
+            told += "; no map yet, go on with --resume"
     else:
         found = run.map
         outcome = {
@@ -132,6 +138,10 @@ def _learn(args: Learn) -> Run:
         reading = Reading(chosen_unit(args.words, args.characters), args.least_count, args.splice)
         return learn_text(read_source(args.walks, reading, args.seed), args.out, **choices)
     walks = load_walks(args.walks)
+    if args.family:
+        from cogmap.family_learning import learn_family, rooms_for
+
+        return learn_family(walks, rooms_for(args.walks), args.out, **choices)
     choices["clusters"] = args.clusters
     from cogmap.learning import learn  # brings torch: after the walks were found to be good
 

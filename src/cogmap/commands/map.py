@@ -10,6 +10,7 @@ import tyro
 from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.commands.run_walks import MapKind, map_of, walks_for
 from cogmap.errors import BadConfig
+from cogmap.walks.family import room_of_each_walk
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,8 @@ class Args:
     """run folder, as `cogmap learn` made it"""
     walks: Path | None = None
     """walks to build the map from; without them the run's own map is taken as it is"""
+    room: int | None = None
+    """which room, where the walks are of several rooms of a family"""
     kind: MapKind = "minimal"
     """which map: the minimal one, or the paper's"""
     out: Path | None = None
@@ -45,6 +48,11 @@ def run(args: Args) -> None:
     opened = load_run(args.run)
     if args.walks is None:
         found = map_of(opened, args.kind)
+    elif opened.config.in_base:
+        from cogmap.family_learning import new_room_map, one_room
+
+        walks = one_room(walks_for(opened, args.walks), room_of_each_walk(args.walks), args.room)
+        found = new_room_map(opened, walks, kind=args.kind)
     else:
         walks = walks_for(opened, args.walks)
         found = build_map(opened.encode(walks)[0], walks, kind=args.kind)

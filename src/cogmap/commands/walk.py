@@ -11,6 +11,7 @@ from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.commands.walk_room3d import Room3d
 from cogmap.commands.walk_worlds import Cube, Family, Gym, Maze, Room, Sample, Sampling, Torus
 from cogmap.errors import BadConfig
+from cogmap.walks.family import save_family_walks
 from cogmap.walks.noise import add_noise
 from cogmap.walks.store import check_output, save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
@@ -66,7 +67,10 @@ def _write(args: Sampling, sample: Sample) -> dict[str, Path]:
         truth_path(args.out).unlink(missing_ok=True)  # of the walks that are being overwritten
     else:
         written["truth"] = save_truth(args.out, sample.truth, sample.rooms)
-    save_walks(args.out, sample.walks)
+    if sample.rooms is not None and args.out.suffix == ".npz":
+        save_family_walks(args.out, sample.walks, sample.rooms)
+    else:
+        save_walks(args.out, sample.walks)
     if args.figure is not None and sample.truth is not None and sample.pictured is not None:
         from cogmap.report.room_figures import save_figure, world_figure
 

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from cogmap.records import Booleans, Integers
+from cogmap.walks.base_targets import ranks_so_far
 from cogmap.walks.batches import Window, WindowSampler
 
 
@@ -45,14 +46,3 @@ class BaseSampler(WindowSampler):
         """(B, T + S): the window's observations and those that its heads look ahead to."""
         steps = self._start[:, None] + np.arange(self.steps + self.ahead)
         return self.walks.observations[self._walk[:, None], np.minimum(steps, self.walks.num_steps - 1)]
-
-
-def ranks_so_far(observations: Integers, before: Booleans) -> tuple[Integers, Booleans]:
-    """How many distinct observations below x_n were met by step n (B, N), and all that were met by then (B, N, O).
-
-    `before` (B, O) says what was met before the first step.
-    """
-    kinds = np.arange(before.shape[1])
-    met = np.maximum.accumulate(observations[:, :, None] == kinds, axis=1) | before[:, None]  # (B, N, O)
-    below = met & (kinds < observations[:, :, None])
-    return below.sum(axis=2).astype(np.int32), met

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cogmap.records import Integers, Walks
+from cogmap.records import Booleans, Integers, Walks
 
 
 def base_targets(walks: Walks) -> Integers:
@@ -21,3 +21,21 @@ def base_targets(walks: Walks) -> Integers:
         first = np.where(is_seen.any(axis=1), is_seen.argmax(axis=1), walks.num_steps)  # (B,)
         targets += (first[:, None] <= steps) & (walks.observations > observation)
     return np.where(mask, targets, 0)
+
+
+def ranks_so_far(observations: Integers, before: Booleans) -> tuple[Integers, Booleans]:
+    """How many distinct observations below x_n were met by step n (B, N), and all that were met by then (B, N, O).
+
+    `before` (B, O) says what was met before the first step.
+    """
+    kinds = np.arange(before.shape[1])
+    met = np.maximum.accumulate(observations[:, :, None] == kinds, axis=1) | before[:, None]  # (B, N, O)
+    below = met & (kinds < observations[:, :, None])
+    return below.sum(axis=2).astype(np.int32), met
+
+
+def as_observations(targets: Integers, met: Booleans) -> Integers:
+    """What targets (R,) stand for, if it is something met before: `met` (R, O). -1 where it would have to be new."""
+    rank = np.cumsum(met, axis=1) - 1  # (R, O)
+    found = met & (rank == targets[:, None])
+    return np.where(found.any(axis=1), found.argmax(axis=1), -1).astype(np.int32)
