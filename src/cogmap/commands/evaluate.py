@@ -56,6 +56,11 @@ def run(args: Args) -> None:
 
         evaluate_prompts(opened, args.walks, args.json)
         return
+    if opened.config.in_base:
+        from cogmap.commands.evaluate_rooms import evaluate_rooms
+
+        evaluate_rooms(opened, args.walks, (args.map,), args.context_length, args.rollouts, args.json)
+        return
     walks = walks_for(opened, args.walks)
     truth = truth_for(opened, args.walks, walks)
     scores = score_run(opened, walks, truth, args)

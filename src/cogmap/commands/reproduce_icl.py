@@ -1,0 +1,224 @@
+"""The paper's in-context study here: models trained on more and more rooms, scored in rooms they have never seen."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from cogmap.commands.room_scores import FamilyScores, score_family
+from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
+from cogmap.errors import BadConfig
+from cogmap.experiments import METHODS
+from cogmap.records import Integers, Truth, Walks
+from cogmap.report.paper_icl import METHODS as COLUMNS
+from cogmap.report.paper_icl import PAPER, RULE
+
+if TYPE_CHECKING:
+    from cogmap.run import Run
+
+TABLES = ("icl", "icl-rule")
+TRAINING_WALKS, STEPS = 8092, 400
+TEST_ROOMS, WALKS_A_ROOM = 64, 4
+RULE_ROOMS = 5000  # training rooms under the rule R
+RULE_METHODS = ("TDB(S=3, M=4)",)
+Row = dict[str, Any]
+Merge = Callable[[Path, list[Row]], None]
+
+
+class Options(Protocol):
+    """What of `cogmap reproduce`'s options matters here."""
+
+    table: str
+    only: tuple[str, ...]
+    encoder: Any
+    preset: Any
+    minutes: float | None
+    steps: int | None
+    first_seed: int
+    training_rooms: tuple[int, ...]
+    out: Path
+    results: Path
+
+
+@dataclass(frozen=True)
+class Method:
+    """One model and how it is trained."""
+
+    name: str  # as the paper prints it
+    label: str  # with the encoder, where the paper has another
+    choices: dict[str, Any]  # of `learn`
+    slug: str
+
+
+def run_icl(args: Options, merge: Merge, commit: str) -> None:
+    """`merge` puts rows into a CSV in place of their forerunners."""
+    if min(args.training_rooms, default=0) < 2:
+        raise BadConfig(f"`--training-rooms` must be numbers of at least 2, got {args.training_rooms}")
+    path = args.results / f"{args.table}.csv"
+    for row in _rule_rows(args) if args.table == "icl-rule" else _sweep_rows(args):
+        merge(path, [row_ | {"commit": commit, "preset": args.preset} for row_ in row])
+        print(f"wrote {len(row)} rows to {path}", flush=True)
+    if args.table == "icl":
+        _draw(path)
+
+
+def _sweep_rows(args: Options) -> Iterator[list[Row]]:
+    """The rows of each model for each number of training rooms, as they come."""
+    seed = args.first_seed
+    for method in _methods(args, COLUMNS):
+        for count in args.training_rooms:
+            train, test = room_families(count, TEST_ROOMS, seed=seed)
+            finished = _trained(args, method, train, f"{count}")
+            scores = _tested(finished, test, seed)
+            _tell(f"{method.label}, {count} training rooms", scores)
+            _save_by_step(finished, scores)
+            yield list(
+                _rows(
+                    args, method, finished, f"icl: {count} rooms", scores.flat(), f" --training-rooms {count}"
+                )
+            )
+
+
+def _rule_rows(args: Options) -> Iterator[list[Row]]:
+    """Accuracy of a model trained under the rule R in the four families of test rooms."""
+    seed = args.first_seed
+    families = restricted_families(RULE_ROOMS, TEST_ROOMS, seed=seed)
+    for method in _methods(args, RULE_METHODS):
+        finished = _trained(args, method, families["train"], "rule")
+        for name, paper in RULE.items():
+            accuracy = _accuracy(finished, families[name], seed)
+            print(f"{method.label} in rooms {name}: {accuracy:.2%}, paper {paper:.2%}", flush=True)
+            yield list(_rows(args, method, finished, f"icl-rule: {name}", {"": {"test_accu": accuracy}}, ""))
+
+
+def _methods(args: Options, default: tuple[str, ...]) -> list[Method]:
+    found = []
+    for name in args.only or default:
+        if name not in METHODS:
+            raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {name!r}")
+        choices = {"encoder": args.encoder, **METHODS[name]}
+        label = name if choices.get("vanilla") else f"{name}, {choices['encoder']}"
+        slug = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
+        found.append(Method(name, label, choices, f"{slug}-{choices['encoder']}-{args.preset}"))
+    return found
+
+
+def _trained(args: Options, method: Method, rooms: RoomFamily, name: str) -> Run:
+    """The run of a model on walks in `rooms`, trained, resumed or opened."""
+    from cogmap.family_learning import learn_family
+    from cogmap.run import MODEL_FILE, load_run
+    from cogmap.walks.sample import sample_family_walks
+
+    seed = args.first_seed
+    folder = args.out / args.table / f"{method.slug}-{name}-{seed}"
+    if (folder / MODEL_FILE).is_file():
+        return load_run(folder)
+    print(f"{method.label} on {len(rooms)} rooms", flush=True)
+    walks, _, of_walk = sample_family_walks(rooms, TRAINING_WALKS, STEPS, np.random.default_rng([seed, 1]))
+    return learn_family(
+        walks,
+        of_walk,
+        folder,
+        preset=args.preset,
+        minutes=args.minutes,
+        steps=args.steps,
+        seed=seed,
+        resume=(folder / "checkpoint").is_dir(),
+        **method.choices,
+    )
+
+
+def walks_in_each(family: RoomFamily, seed: int) -> tuple[Walks, Truth, Integers]:
+    """Four walks in each of the rooms, and the room of each."""
+    from cogmap.walks.sample import sample_walks
+
+    rooms = np.repeat(np.arange(len(family), dtype=np.int32), WALKS_A_ROOM)
+    walks, truth = sample_walks(family.base, len(rooms), STEPS, np.random.default_rng([seed, 3]))
+    return family.paint(walks, rooms), truth, rooms
+
+
+def _tested(finished: Run, family: RoomFamily, seed: int) -> FamilyScores:
+    return score_family(finished, *walks_in_each(family, seed))
+
+
+def _accuracy(finished: Run, family: RoomFamily, seed: int) -> float:
+    from cogmap.codes.encode import predict_targets
+    from cogmap.evaluation.in_context_rooms import in_context_accuracy
+
+    walks, _, _ = walks_in_each(family, seed)
+    return in_context_accuracy(predict_targets(finished.model, walks), walks).accuracy
+
+
+def _tell(what: str, scores: FamilyScores) -> None:
+    print(what, flush=True)
+    for kind, row in scores.flat().items():
+        shown = ", ".join(f"{name} {value:.4g}" for name, value in row.items())
+        print(f"  {kind or 'model'}: {shown}", flush=True)
+
+
+def _rows(
+    args: Options,
+    method: Method,
+    finished: Run,
+    environment: str,
+    found: Mapping[str, Mapping[str, float]],
+    options: str,
+) -> Iterator[Row]:
+    from cogmap.training.loop import read_metrics
+
+    last = read_metrics(finished.folder)[-1]
+    command = f'cogmap reproduce {args.table} --first-seed {args.first_seed} --only "{method.name}"{options}'
+    command += "" if method.choices.get("vanilla") else f" --encoder {method.choices['encoder']}"
+    command += f" --steps {args.steps}" if args.steps else ""
+    command += f" --minutes {args.minutes}" if args.minutes else ""
+    for kind, row in {**found, "": {**found[""], "training_steps": last["step"]}}.items():
+        for metric, value in row.items():
+            yield {
+                "method": method.label,
+                "environment": environment,
+                "seed": args.first_seed,
+                "map": kind,
+                "metric": metric,
+                "value": round(float(value), 6),
+                "seconds": round(last["seconds"]),
+                "command": command,
+            }
+
+
+def _save_by_step(finished: Run, scores: FamilyScores) -> None:
+    """The accuracy by step of the walk, as a figure in the run's folder."""
+    from cogmap.report.curve_figures import accuracy_figure
+    from cogmap.report.room_figures import save_figure
+
+    ceiling = None if scores.ceiling is None else scores.ceiling.by_step
+    save_figure(
+        accuracy_figure(scores.accuracy.by_step, ceiling),
+        finished.folder / "figures" / "accuracy_by_step.png",
+    )
+
+
+def _draw(path: Path) -> None:
+    """The emergence curves of all rows that there are, beside their file."""
+    from cogmap.report.emergence_figures import emergence_figure
+    from cogmap.report.room_figures import save_figure
+
+    figure = path.with_name("icl-emergence.png")
+    save_figure(emergence_figure(_curves(path)), figure)
+    print(f"wrote {figure}")
+
+
+def _curves(path: Path) -> dict[str, dict[str, list[tuple[int, float]]]]:
+    """Of models with maps the minimal map's scores are drawn, the method's name saying so."""
+    curves: dict[str, dict[str, list[tuple[int, float]]]] = {metric: {} for metric in PAPER}
+    with path.open(newline="", encoding="utf-8") as stream:
+        for row in csv.DictReader(stream):
+            if row["metric"] not in curves or row["map"] == "paper":
+                continue
+            rooms = int(row["environment"].split()[1])
+            curves[row["metric"]].setdefault(row["method"], []).append((rooms, float(row["value"])))
+    return curves

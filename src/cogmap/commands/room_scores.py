@@ -1,0 +1,108 @@
+"""A family's model on walks in new rooms: how often it foretells them, and what its maps of them are worth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cogmap.errors import BadRun
+from cogmap.records import Codes, Integers, Truth, Walks
+
+if TYPE_CHECKING:
+    from cogmap.evaluation.ceiling import Ceiling
+    from cogmap.evaluation.in_context_rooms import InContextAccuracy
+    from cogmap.models.tdb import VanillaModel
+    from cogmap.run import Run
+
+KINDS = ("minimal", "paper")
+ROLLOUTS = 10  # of a model without a map for each problem, as in the paper's appendix
+
+
+@dataclass(frozen=True, eq=False)
+class FamilyScores:
+    """What a model reached in new rooms. `by_map` has plans and maps of each kind, or under "" those of rollouts."""
+
+    accuracy: InContextAccuracy
+    ceiling: Ceiling | None  # None without the truth
+    by_map: dict[str, dict[str, Any]]
+    disentanglement: float | None  # None unless there are several bottlenecks
+
+    def flat(self) -> dict[str, dict[str, float]]:
+        """Every number by map and name; what belongs to no map is under ""."""
+        of_model: dict[str, float] = {"test_accu": self.accuracy.accuracy}
+        if self.ceiling is not None:
+            of_model["ceiling"] = self.ceiling.accuracy
+        if self.disentanglement is not None:
+            of_model["disentanglement"] = self.disentanglement
+        found = {"": of_model} | {kind: dict(row) for kind, row in self.by_map.items() if kind}
+        found[""] |= self.by_map.get("", {})
+        return {
+            kind: {name: value for name, value in row.items() if value is not None}
+            for kind, row in found.items()
+        }
+
+
+def score_family(
+    opened: Run,
+    walks: Walks,
+    truth: Truth | None,
+    rooms: Integers,
+    kinds: Sequence[str] = KINDS,
+    context_length: int = 100,
+    rollouts: int = ROLLOUTS,
+) -> FamilyScores:
+    """All that the walks allow; `rooms` (B,) is the room of each. Without the truth there are no plans to judge."""
+    from cogmap.codes.encode import encode_targets, predict_targets
+    from cogmap.evaluation.family_ceiling import family_ceiling
+    from cogmap.evaluation.in_context_rooms import in_context_accuracy, score_new_rooms
+    from cogmap.models.tdb import VanillaModel
+
+    if not opened.config.in_base:
+        raise BadRun(f"a run must be of a family of rooms, {opened.folder} is not")
+    ceiling = None if truth is None else family_ceiling(walks, truth.world)
+    if isinstance(opened.model, VanillaModel):
+        accuracy = in_context_accuracy(predict_targets(opened.model, walks), walks)
+        planned = (
+            {} if truth is None else {"": _roll_out(opened.model, walks, truth, context_length, rollouts)}
+        )
+        return FamilyScores(accuracy, ceiling, planned, None)
+    codes, predicted = encode_targets(opened.model, walks)
+    by_map = {}
+    if truth is not None:
+        by_map = {
+            kind: asdict(score_new_rooms(codes, walks, truth, rooms, kind, context_length)) for kind in kinds
+        }
+    return FamilyScores(in_context_accuracy(predicted, walks), ceiling, by_map, _disentanglement(codes))
+
+
+def _roll_out(
+    model: VanillaModel, walks: Walks, truth: Truth, context_length: int, rollouts: int
+) -> dict[str, Any]:
+    from cogmap.evaluation.planning import paper_problems, rollout_problems, score_rollouts
+    from cogmap.models.base_forecaster import BaseForecaster
+    from cogmap.planning.rollouts import roll_out
+
+    asked = paper_problems(walks, context_length, walks.num_walks)
+    rows_at_once = 200 if model.config.encoder == "transformer" else 4000
+    questions = rollout_problems(asked, walks)
+    found = roll_out(BaseForecaster(model), questions, np.random.default_rng(0), rollouts, rows_at_once)
+    planned = score_rollouts(found, asked, truth).planning
+    return {
+        "imp_fallback": planned.imp_fallback,
+        "ratio_sp": planned.ratio_sp,
+        "optimal": planned.optimal,
+        "problems": len(asked),
+    }
+
+
+def _disentanglement(codes: Codes) -> float | None:
+    from cogmap.evaluation.disentanglement import disentanglement
+
+    if codes.bottlenecks < 2 or len(codes.lengths) < 2:
+        return None
+    half = len(codes.lengths) // 2
+    first, second = codes.rows(slice(half)), codes.rows(slice(half, None))
+    return disentanglement(first, second, np.random.default_rng(0)).accuracy
