@@ -28,7 +28,8 @@ function path(x, values, across, up) {
       pen = "M";
       return line;
     }
-    const step = `${pen}${across(at).toFixed(1)} ${up(values[index]).toFixed(1)}`;
+    const dot = pen === "M" ? "h0" : ""; // a lone value is a point
+    const step = `${pen}${across(at).toFixed(1)} ${up(values[index]).toFixed(1)}${dot}`;
     pen = "L";
     return line + step;
   }, "");

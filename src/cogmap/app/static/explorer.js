@@ -169,6 +169,7 @@ export class Explorer {
     card.hidden = node === null;
     if (node === null) return;
     const concept = this.concepts && this.map.kind === "minimal" ? this.concepts.concept[node] : null;
+    card.classList.toggle("right", this.mainView.placeOf(node)[0] < this.mainView.stage.camera.width / 2);
     card.replaceChildren(...nodeCard(this.map, node, { views: this.pictures, concept }));
   }
 

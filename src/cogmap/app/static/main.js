@@ -136,6 +136,7 @@ class Page {
   }
 
   planned() {
+    element("brief").textContent = this.desk.start === null ? "" : this.desk.told.textContent;
     if (this.tab === "plan" || this.tab === "run") this.explorer.markPlan(this.desk);
     this.keep();
   }

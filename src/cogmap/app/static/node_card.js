@@ -7,7 +7,7 @@ const EDGES = 8; // more are counted
 export function nodeCard(map, node, { views, concept }) {
   const { observation, support, merged, position } = map.nodes;
   const seen = observation[node];
-  const facts = [`${support[node].toLocaleString("en")} visits`];
+  const facts = [`${support[node].toLocaleString("en")} visit${support[node] === 1 ? "" : "s"}`];
   if (position && position[node] !== null) facts.push(`place ${position[node]}`);
   if (merged && merged[node]) facts.push("stands for several places");
   if (concept) facts.push(concept);

@@ -27,8 +27,10 @@ export class RunPanel {
   }
 }
 
+/** A row a score, a column for ours, the paper's and the ceiling: the panel is narrow. */
 function scoreTable({ columns, rows, caption }) {
-  const box = table("Scores", columns, rows);
+  const turned = columns.slice(1).map((column, index) => [column, ...rows.map((row) => row[index + 1])]);
+  const box = table("Scores", ["", ...rows.map(([name]) => name)], turned);
   return caption ? [box, made("p", { className: "note" }, caption)] : [box];
 }
 

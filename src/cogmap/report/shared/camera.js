@@ -10,12 +10,15 @@ export class Camera {
     Object.assign(this, { x: 0, y: 0, scale: 1, width: 1, height: 1, home: { x: 0, y: 0, width: 1, height: 1 } });
   }
 
-  /** The stage's size in pixels. What was in the middle stays there. */
+  /** The stage's size in pixels. What was in the middle stays there, and who saw everything still does. */
   resize(width, height) {
     const before = this.homeScale();
+    const { x, y } = this.homeView();
+    const atHome = this.scale === before && this.x === x && this.y === y;
     this.width = Math.max(width, 1);
     this.height = Math.max(height, 1);
-    this.scale *= this.homeScale() / before;
+    if (atHome) Object.assign(this, this.homeView());
+    else this.scale *= this.homeScale() / before;
   }
 
   homeScale() {

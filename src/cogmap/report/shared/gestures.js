@@ -59,6 +59,7 @@ export class Gestures {
     if (document.activeElement !== this.element && !event.ctrlKey) return;
     event.preventDefault();
     const lines = event.deltaMode === 1 ? 16 : 1; // a wheel that counts in lines
-    this.told.zoom(Math.exp((-event.deltaY * lines) / 400), ...this.at(event));
+    const notch = event.ctrlKey ? 100 : 400; // a pinch on a trackpad comes as a wheel with ctrl, in hundredths
+    this.told.zoom(Math.exp((-event.deltaY * lines) / notch), ...this.at(event));
   }
 }

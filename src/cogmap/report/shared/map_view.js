@@ -66,7 +66,7 @@ export class MapView {
 
   /** Change the marks over it: `path`, `start`, `goal`, `belief`, `trail`, `agent`. */
   setMarks(changes) {
-    if (changes.path && changes.path !== this.marks.path) this.pathBegun = performance.now();
+    if (changes.path && changes.path !== this.marks.path) this.pathBegun = marks.drawnFrom();
     Object.assign(this.marks, changes);
     this.stage.request();
   }
@@ -87,7 +87,8 @@ export class MapView {
     const size = radius * camera.scale;
     const at = marks.placed(camera, this.points);
     const { path, start, goal, belief, trail, agent } = this.marks;
-    if (belief) marks.drawBelief(context, camera, at, belief, size, theme, this.scene.colourOf);
+    const likely = belief ? marks.drawBelief(context, camera, at, belief, size, theme, this.scene.colourOf) : [];
+    if (size > 6) this.painter(context, camera).paintLabels(new Set(), new Set(likely));
     if (trail) marks.drawTrail(context, at, trail.nodes, size, theme, trail.jumps);
     const drawing = path ? marks.drawPath(context, at, path, size, theme, now - this.pathBegun) : false;
     if (path && size > 4) this.painter(context, camera).paintStops(path);
@@ -131,7 +132,7 @@ export class MapView {
   }
 
   tap(x, y) {
-    this.stage.above.focus({ preventScroll: true });
+    this.stage.above.focus({ preventScroll: true, focusVisible: false });
     const node = this.nodeAt(x, y);
     if (node === null) return;
     this.cursor = null;

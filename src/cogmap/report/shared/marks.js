@@ -2,6 +2,7 @@
 
 const FULL_TURN = 2 * Math.PI;
 const DRAWN_IN = 320; // milliseconds in which a plan is drawn
+const LIKELY = 0.6; // of the likeliest node's radius: from here on a node is shown whole
 
 /** Where things of one picture are, in pixels: `at(index)` gives x and y, or null. */
 export function placed(camera, points) {
@@ -103,20 +104,28 @@ function disc(context, place, radius, fill, border, width) {
   context.stroke();
 }
 
-/** A veil over the map, and through it the nodes where the agent may be, the likelier the larger. */
+/** When a way that is shown from now on begins to be drawn: long ago for those who want no motion. */
+export function drawnFrom() {
+  return matchMedia("(prefers-reduced-motion: reduce)").matches ? -Infinity : performance.now();
+}
+
+/** A veil over the map, and through it the nodes where the agent may be, the likelier the larger; gives the likely ones. */
 export function drawBelief(context, camera, at, belief, size, theme, colourOf) {
   context.globalAlpha = 0.8;
   context.fillStyle = theme.ground;
   context.fillRect(0, 0, camera.width, camera.height);
   context.globalAlpha = 1;
   const most = belief.probabilities[0] ?? 1;
+  const likely = [];
   for (let rank = belief.nodes.length - 1; rank >= 0; rank -= 1) {
     const place = at(belief.nodes[rank]);
     if (!place) continue;
     const share = Math.sqrt(belief.probabilities[rank] / most);
-    const radius = Math.max(2.5, size) * (0.35 + 0.75 * share);
+    const radius = Math.max(2.5, size) * (0.35 + 0.85 * share);
+    if (share >= LIKELY) likely.push(belief.nodes[rank]);
     context.globalAlpha = 0.35 + 0.65 * share;
-    disc(context, place, radius, colourOf(belief.nodes[rank]), theme.path, share > 0.5 ? 2.5 : 1);
+    disc(context, place, radius, colourOf(belief.nodes[rank]), theme.path, share >= LIKELY ? 3 : 1);
   }
   context.globalAlpha = 1;
+  return likely;
 }

@@ -186,15 +186,13 @@ export class Painter {
     }
   }
 
-  /** What is seen at each node, as a word in it: shortened where it is too long. */
-  paintLabels(avoid) {
+  /** What is seen at each node, as a word in it, cut where it is too long; of all nodes or only some. */
+  paintLabels(avoid, only = null) {
     const { context, scene, size } = this;
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const { seen, text: ink, nodes } of scene.groups) {
-      const room = Math.max(1, Math.floor(size / 4));
-      const word = scene.labels[seen];
-      const text = word.length <= room ? word : `${word.slice(0, Math.max(1, room - 1))}…`;
+      const text = scene.labels[seen].slice(0, Math.max(1, Math.floor(size * 0.36)));
       const height = Math.min(16, (size * 1.5) / Math.max(1.35, text.length * 0.62));
       if (height < 6) continue;
       context.globalAlpha = avoid.has(seen) ? 0.4 : 1;
@@ -202,6 +200,7 @@ export class Painter {
       context.font = `600 ${height.toFixed(1)}px ${this.theme.font}`;
       for (const node of nodes) {
         const [x, y] = [this.x(node), this.y(node)];
+        if (only !== null && !only.has(node)) continue;
         if (this.seesNode(x, y)) context.fillText(text, x, y + height * 0.06);
       }
     }

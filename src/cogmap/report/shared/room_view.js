@@ -35,7 +35,7 @@ export class RoomView {
   }
 
   setMarks(changes) {
-    if (changes.path && changes.path !== this.marks.path) this.pathBegun = performance.now();
+    if (changes.path && changes.path !== this.marks.path) this.pathBegun = marks.drawnFrom();
     Object.assign(this.marks, changes);
     this.stage.request();
   }
@@ -65,7 +65,7 @@ export class RoomView {
     this.places.forEach(([x, y], position) => {
       const seen = this.room.observation[position];
       const word = this.room.labels[seen];
-      const text = word.length > 4 ? `${word.slice(0, 3)}…` : word;
+      const text = word.slice(0, Math.max(1, Math.floor(camera.scale * this.side / (0.6 * height))));
       context.fillStyle = textOn(this.room.colours[seen]);
       context.fillText(text, ...camera.toStage(x, y));
     });
@@ -107,7 +107,7 @@ export class RoomView {
   }
 
   tap(x, y) {
-    this.stage.above.focus({ preventScroll: true });
+    this.stage.above.focus({ preventScroll: true, focusVisible: false });
     const reach = this.side / 2;
     const found = this.places.findIndex((at) => Math.abs(at[0] - x) <= reach && Math.abs(at[1] - y) <= reach);
     if (found >= 0) this.picked(found);
