@@ -18,13 +18,13 @@ _FLAGS = (
 
 
 @contextmanager
-def started(profile):
+def started(profile, *flags):
     """A browser of its own profile, ended on the way out."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
-    for flag in [*_FLAGS.split(), f"--user-data-dir={profile}"]:
+    for flag in [*_FLAGS.split(), *flags, f"--user-data-dir={profile}"]:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=webdriver.ChromeService(DRIVER))

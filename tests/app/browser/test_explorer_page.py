@@ -192,7 +192,7 @@ def test_scores_and_curves_of_the_run(page):
     page.click("#tab-run")
     page.wait(lambda: page.all("#curves .chart"), "curves")
     heads = [cell.text for cell in page.all("#scores thead th")]
-    assert (heads[0], heads[-1]) == ("TDB(S=3, M=1), here", "ceiling")
+    assert (heads[0], heads[-1]) == ("here", "ceiling")
     first = [cell.text for cell in page.all("#scores tbody tr:first-child > *")]
     assert first[:2] == ["TestAccu (%) ↑", "98.00"]
     assert [chart.get_attribute("aria-label") for chart in page.all("#curves .chart > svg")] == [

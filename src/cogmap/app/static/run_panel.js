@@ -14,7 +14,7 @@ export class RunPanel {
     warnings.replaceChildren(...run.warnings.map((warning) => made("li", {}, warning)));
     warnings.hidden = run.warnings.length === 0;
     document.getElementById("config").textContent = JSON.stringify(run.config, null, 2);
-    if (run.scores) document.getElementById("scores").replaceChildren(...scoreTable(run.scores));
+    if (run.scores) document.getElementById("scores").replaceChildren(...scoreTable(run.scores, run.name));
     document.getElementById("map-table").replaceChildren(mapTable(run.maps));
   }
 
@@ -28,9 +28,9 @@ export class RunPanel {
 }
 
 /** A row a score, a column for ours, the paper's and the ceiling: the panel is narrow. */
-function scoreTable({ columns, rows, caption }) {
+function scoreTable({ columns, rows, caption }, model) {
   const turned = columns.slice(1).map((column, index) => [column, ...rows.map((row) => row[index + 1])]);
-  const box = table("Scores", ["", ...rows.map(([name]) => name)], turned);
+  const box = table("Scores", ["", ...rows.map(([name]) => name.replace(`${model}, `, ""))], turned);
   return caption ? [box, made("p", { className: "note" }, caption)] : [box];
 }
 

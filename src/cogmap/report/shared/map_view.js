@@ -60,6 +60,7 @@ export class MapView {
 
   /** Change how the map itself looks: `avoid`, `merged`, `weak`, `markWeak`. */
   setLook(changes) {
+    if (Object.entries(changes).every(([name, value]) => isSame(this.look[name], value))) return;
     Object.assign(this.look, changes);
     this.stage.repaint();
   }
@@ -192,6 +193,11 @@ export class MapView {
     }
     return found;
   }
+}
+
+function isSame(one, two) {
+  if (!(one instanceof Set && two instanceof Set)) return one === two;
+  return one.size === two.size && [...one].every((item) => two.has(item));
 }
 
 function blend(from, to, part) {
