@@ -3,7 +3,14 @@
 import pytest
 
 from cogmap.models.config import ModelConfig
-from cogmap.report.paper_rows import ALIASED_CUBE, ALIASED_ROOM, ALIASED_ROOM_12, PAPER_TABLES, paper_table
+from cogmap.report.paper_rows import (
+    ALIASED_CUBE,
+    ALIASED_ROOM,
+    ALIASED_ROOM_12,
+    EGOCENTRIC_ROOM,
+    PAPER_TABLES,
+    paper_table,
+)
 
 
 def model_name(**choices):
@@ -40,6 +47,7 @@ def test_only_models_without_a_map_lack_a_distance():
         ("room", 12, ALIASED_ROOM_12),
         ("cube", 12, ALIASED_CUBE),
         ("torus", 4, ALIASED_ROOM),
+        ("room3d", 128, EGOCENTRIC_ROOM),
     ],
 )
 def test_the_table_of_the_nearest_world(world, observations, table):

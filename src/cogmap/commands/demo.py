@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from cogmap.commands import walk
 from cogmap.commands.walk_worlds import Room
@@ -49,7 +49,9 @@ class Args:
     seed: int = 0
     """of the room, the walks and the training"""
     steps: int = 700
-    """of the transformer's training, so that a slow machine learns as much as a fast one"""
+    """of the training, at the most, so that a slow machine learns as much as a fast one"""
+    world: Literal["room", "3d"] = "room"
+    """a small room of four colours; or a 3D room seen through the agent's eyes (extra `3d`)"""
 
 
 def run(args: Args) -> None:
@@ -57,6 +59,11 @@ def run(args: Args) -> None:
     if args.steps < 1:
         raise BadConfig(f"`--steps` must be at least 1, got {args.steps}")
     _make_room_for(args.out)
+    if args.world == "3d":
+        from cogmap.commands.demo_3d import run_3d
+
+        run_3d(args.out, args.seed, args.steps)
+        return
     _tell(
         1,
         f"A room of {HEIGHT} x {WIDTH} cells in {OBSERVATIONS} colours, a patch of it twice. Random walks in it:",

@@ -42,6 +42,13 @@ def _figure(picture: Picture) -> str:
     return f"<figure{kind}>{image}<figcaption>{escape(picture.caption)}</figcaption></figure>\n"
 
 
+def image_html(content: bytes, kind: str, caption: str, alt: str) -> str:
+    """A picture that is no SVG, within the page: `kind` is png or gif."""
+    source = base64.b64encode(content).decode()
+    image = f'<img src="data:image/{escape(kind)};base64,{source}" alt="{escape(alt)}">'
+    return f'<figure class="wide">{image}<figcaption>{escape(caption)}</figcaption></figure>\n'
+
+
 def style_sheet() -> str:
     """What the explorer and the reports share, and what a report adds."""
     return asset("shared/theme.css") + asset("page.css")

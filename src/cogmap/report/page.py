@@ -43,16 +43,21 @@ REPORT_FILE, FIGURES_FOLDER = "report.html", "figures"
 
 
 def write_report(
-    folder: str | Path, own: Material, rival: Material | None = None, commands: Sequence[str] = ()
+    folder: str | Path,
+    own: Material,
+    rival: Material | None = None,
+    commands: Sequence[str] = (),
+    before: Sequence[Section] = (),
 ) -> Path:
     """Write the pictures, then the page that holds them too. Returns the page's path.
 
     rival: a model to show beside it, that plans worse.
     commands: the lines that make this report again.
+    before: sections that stand before all others, such as those on what a 3D room looks like.
     """
     folder = Path(folder)
     example = example_problem(own, rival)
-    sections = make_sections(own, rival, example, commands)
+    sections = [*before, *make_sections(own, rival, example, commands)]
     for section in sections:
         for picture in section.pictures:
             save_svg(picture.svg, folder / FIGURES_FOLDER / f"{picture.name}.svg")
