@@ -77,7 +77,12 @@ def text_changes(preset: str, encoder: str) -> dict[str, Any]:
     return {"batch_size": 24} if preset == "paper" else dict(_FAST[encoder])
 
 
-_FAST: dict[str, dict[str, Any]] = {"transformer": {}, "gru": {}, "lstm": {}}
+# What comes next in a text is never sure: the bottleneck closes when its share of the training is over, and not when
+# predictions are right. A text has one action, so that its heads have little to do; and longer stretches of it are read
+# on from window to window, since what it is about is known only after some units.
+_ANY = {"bottleneck_from": 1_000_000, "head_width": 128, "validate_every": 200, "steps": 8000}
+_RECURRENT = {**_ANY, "fresh_share": 0.3}
+_FAST: dict[str, dict[str, Any]] = {"transformer": _ANY, "gru": _RECURRENT, "lstm": _RECURRENT}
 
 
 def learn_text(source: TextSource, out: str | Path, **choices: Any) -> Run:
@@ -85,6 +90,8 @@ def learn_text(source: TextSource, out: str | Path, **choices: Any) -> Run:
     from cogmap.learning import learn
 
     change = text_changes(choices.get("preset", "fast"), choices.get("encoder", "transformer"))
+    if choices.get("steps") is not None:
+        change.pop("steps", None)
     change |= choices.pop("change", None) or {}
     run = learn(source.training, out, change=change, map_walks=some_of(source.plain), **choices)
     write_json(run.folder / TEXT_FILE, asdict(source.reading))
