@@ -14,6 +14,8 @@ _TRIED = 20  # ports after the usual one, before giving up
 
 def listen(host: str, port: int | None) -> socket.socket:
     """A socket at a given port, or else at the usual one or the next that is free."""
+    if port is not None and not 0 <= port < 65536:
+        raise BadConfig(f"`--port` must be from 0 to 65535, got {port}")
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _TRIED) if port is None else (port,)
     for candidate in ports:
         try:
@@ -76,13 +78,13 @@ def check_extra() -> None:
 def _bind(host: str, port: int) -> socket.socket:
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-    except (OSError, OverflowError) as problem:
+    except OSError as problem:
         raise BadConfig(f"`--host` must be an address of this machine, got {host!r}: {problem}") from None
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
-    except (OSError, OverflowError):
+    except OSError:
         listening.close()
         raise
     return listening
