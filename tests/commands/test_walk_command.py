@@ -6,9 +6,18 @@ import numpy as np
 import pytest
 
 from cogmap.cli import main
+from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.errors import MissingExtra
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_rooms, load_truth
+from cogmap.walks.views import ViewWalks
 
+try:
+    load_mujoco()
+    NOTHING_DRAWS = ""
+except MissingExtra as error:
+    NOTHING_DRAWS = str(error)
+needs_graphics = pytest.mark.skipif(bool(NOTHING_DRAWS), reason=NOTHING_DRAWS)
 MAZE = "abab\nb##b\nabab\n"
 
 
@@ -185,3 +194,29 @@ def test_the_truth_of_overwritten_walks_goes_with_them(tmp_path):
     walks = walk("gym", "CartPole-v1")
     assert not (tmp_path / "w.truth.npz").exists()
     assert np.all(walks.lengths >= 2)
+
+
+@needs_graphics
+def test_a_3d_room_keeps_each_view_once(tmp_path):
+    (tmp_path / "plan.txt").write_text("..o\n.#.\n...\n")
+    walks = walk("room3d", "--plan", "plan.txt", "--textures", "painted", "--figure", "room.png")
+    assert isinstance(walks, ViewWalks)
+    assert walks.views.shape[1:] == (64, 64, 3)
+    assert walks.action_labels == ("forward", "left", "right")
+    truth = load_truth("w.npz", walks)
+    assert truth.world.num_positions == 28
+    assert np.array_equal(truth.world.observation[truth.positions], walks.observations)
+    assert (tmp_path / "room.png").is_file()
+
+
+@pytest.mark.parametrize(
+    ("drawing", "message"),
+    [("###\n", "must have a free cell, got none"), (".#.\n", "must be connected"), ("", "got an empty file")],
+)
+def test_a_bad_floor_plan(capsys, tmp_path, drawing, message):
+    (tmp_path / "plan.txt").write_text(drawing)
+    assert message in failure(capsys, "room3d", "--plan", "plan.txt", "--out", "w.npz")
+
+
+def test_views_go_to_npz_only(capsys):
+    assert "walks of views must be kept in .npz" in failure(capsys, "room3d", "--out", "w.csv")
