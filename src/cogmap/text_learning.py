@@ -48,8 +48,9 @@ def read_source(path: str | Path, reading: Reading, seed: int = 0) -> TextSource
     """A text file, or the documents of a GINC folder's `train.txt` or `val.txt`, cut into pieces."""
     path = Path(path)
     documents = _documents_beside(path)
+    names: Labels = ()
     if documents is None:
-        whole, concept, names = load_text(path, reading.unit, least_count=reading.least_count), None, ()
+        whole, concept = load_text(path, reading.unit, least_count=reading.least_count), None
     else:
         labels, truth = documents
         if reading.unit != "words":
