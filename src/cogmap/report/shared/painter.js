@@ -1,9 +1,10 @@
 /* Draws a map's nodes and edges on a canvas, as much of them as can be told apart from where one looks. */
 
 const THICKNESS = [0.6, 1, 1.5, 2.2]; // pixels, by support
-const APART = 26; // pixels between two nodes from which lanes, dashes and heads of edges can be seen
+const APART = 20; // pixels between two nodes from which the edges between them can be told apart, by colour
+const CLOSE = 40; // and from which dashes and heads can be seen too
 const DOT = 2.2; // pixels of radius below which a node is a mere square
-const LETTER = 7.5; // pixels of radius from which a label fits into a node
+const LETTER = 5.6; // pixels of radius from which a label fits into a node
 const PICTURE = 22; // pixels of radius from which a view can be made out in a node
 const FULL_TURN = 2 * Math.PI;
 
@@ -29,6 +30,7 @@ export class Painter {
     this.left = camera.width / 2 - camera.x * camera.scale;
     this.top = camera.height / 2 - camera.y * camera.scale;
     this.size = radius * camera.scale; // of a node, in pixels
+    this.isClose = 4 * this.size >= CLOSE;
   }
 
   x(node) {
@@ -89,8 +91,8 @@ export class Painter {
       const style = actionStyle(group.action);
       context.strokeStyle = theme.actions[group.action % ACTION_STYLES.length];
       context.fillStyle = context.strokeStyle;
-      context.setLineDash(style.dash);
-      context.lineWidth = THICKNESS[group.width];
+      context.setLineDash(this.isClose ? style.dash : []);
+      context.lineWidth = THICKNESS[group.width] * (this.isClose ? 1 : 0.75);
       this.paintGroup(group, look.markWeak ? look.weak : null, false);
     }
     context.globalAlpha = 1;
@@ -111,6 +113,7 @@ export class Painter {
       heads.push(ends);
     }
     context.stroke();
+    if (!this.isClose) return;
     context.beginPath();
     const length = Math.min(5, this.size * 0.32) + 1.2 * THICKNESS[group.width];
     for (const ends of heads) this.head(ends, length);
