@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import sys
 
 import numpy as np
@@ -121,6 +123,16 @@ def test_without_egl_and_osmesa_the_line_that_installs_them(monkeypatch):
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     with pytest.raises(MissingExtra, match="neither opens here: apt-get install -y libegl1"):
         graphics.load_mujoco.__wrapped__()
+
+
+@needs_graphics
+def test_a_backend_of_the_user_s_own_that_does_not_open():
+    script = "from cogmap.environments.egocentric.graphics import load_mujoco; load_mujoco()"
+    environment = os.environ | {"MUJOCO_GL": "nonsense"}
+    ended = subprocess.run(
+        [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
+    assert "must be able to draw by MUJOCO_GL=nonsense, it is not" in ended.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("opens", "chosen"), [({"egl", "osmesa"}, "egl"), ({"osmesa"}, "osmesa")])

@@ -111,6 +111,9 @@ def _run(args: Learn) -> None:
         )
         told = f"wrote {args.out}: {run.name}, {places}, {seconds:.0f} s"
         told += "".join(f"\nwarning: {warning}" for warning in found.warnings)
+    if run.quantizer is not None:
+        outcome["clusters"] = run.quantizer.num_clusters
+        told += f"\nviews in {run.quantizer.num_clusters} clusters, kept in {args.out / 'quantizer.npz'}"
     print_json(outcome) if args.json else print(told)
 
 

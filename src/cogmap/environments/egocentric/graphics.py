@@ -36,7 +36,11 @@ def load_mujoco() -> Any:
         raise MissingExtra('views of a 3D room need MuJoCo: pip install "cogmap[3d]"')
     if "mujoco" not in sys.modules and not os.environ.get("MUJOCO_GL"):
         os.environ["MUJOCO_GL"] = _first_that_opens()
-    return import_module("mujoco")
+    try:
+        return import_module("mujoco")
+    except Exception as problem:  # PyOpenGL fails in many ways where its library is not there
+        rule = f"MuJoCo must be able to draw by MUJOCO_GL={os.environ['MUJOCO_GL']}, it is not ({problem})"
+        raise MissingExtra(f"{rule}: leave MUJOCO_GL out, or {INSTALL_LINE}") from problem
 
 
 def _first_that_opens() -> str:
