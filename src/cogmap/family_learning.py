@@ -31,6 +31,8 @@ RECURRENT: Mapping[str, Any] = {
     "bottleneck_from": 40_000,
     "validate_every": 200,
 }
+ATLAS_FILE = "atlas.npz"
+ATLAS_WALKS = 3000  # that it is made from, at the most: in 1152 places each move was then made some 250 times
 TRANSFORMER: Mapping[str, Any] = RECURRENT | {"batch_size": 32, "window": 200, "fresh_share": 1.0}
 
 
@@ -63,7 +65,7 @@ def learn_family(
     if choices.get("preset", "fast") == "fast":
         ours = TRANSFORMER if choices.get("encoder", "transformer") == "transformer" else RECURRENT
         change = {**ours, **({} if steps is None else {"steps": steps}), **change}
-    return learn(
+    run = learn(
         walks,
         out,
         targets=base_targets(walks),
@@ -74,14 +76,49 @@ def learn_family(
         resume=resume,
         **choices,
     )
+    write_atlas(run, walks)
+    return run
+
+
+def write_atlas(run: Run, walks: Walks) -> None:
+    """What the codes of a family's run stand for, from walks in its training rooms; see `maps/atlas.py`."""
+    from cogmap.maps.atlas import build_atlas
+    from cogmap.maps.store import save_map
+    from cogmap.models.tdb import TDB
+
+    if isinstance(run.model, TDB) and run.model.bottlenecks.ready:
+        some = walks.rows(slice(0, ATLAS_WALKS))
+        codes, _ = run.encode(some)
+        save_map(run.folder / ATLAS_FILE, build_atlas(codes, some, run.config.num_targets))
+
+
+def load_atlas(run: Run) -> CognitiveMap:
+    from cogmap.maps.store import load_map
+
+    path = run.folder / ATLAS_FILE
+    if not path.is_file():
+        rule = f"a family's run must hold {ATLAS_FILE}, {run.folder} does not yet"
+        raise BadRun(f"{rule}: go on with `cogmap learn --family --resume`")
+    return load_map(path)
 
 
 def new_room_map(run: Run, walks: Walks, kind: str = "minimal") -> CognitiveMap:
-    """The map of a room that the run's model has never been trained in, from walks there and nowhere else."""
+    """The map of a room that the run's model has never been trained in, from walks there and nowhere else.
+
+    "minimal" knows the family's atlas, and so the places and moves that the walks did not come by. "paper" is made of
+    the walks' codes alone.
+    """
+    from cogmap.maps.atlas import room_map
     from cogmap.maps.build import build_map
+    from cogmap.planning.whereabouts import nodes_by_code
 
     check_new_room(run, walks)
-    found = build_map(run.encode(walks)[0], walks, kind=kind)
+    codes, _ = run.encode(walks)
+    if kind == "minimal":
+        atlas = load_atlas(run)
+        found = room_map(atlas, nodes_by_code(atlas, codes), codes, walks)
+    else:
+        found = build_map(codes, walks, kind=kind)
     shown = len(np.unique(walks.observations[walks.step_mask()]))
     if shown == run.config.num_targets:
         return found

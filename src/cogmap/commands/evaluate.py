@@ -59,7 +59,8 @@ def run(args: Args) -> None:
     if opened.config.in_base:
         from cogmap.commands.evaluate_rooms import evaluate_rooms
 
-        evaluate_rooms(opened, args.walks, (args.map,), args.context_length, args.rollouts, args.json)
+        kinds = ("atlas" if args.map == "minimal" else args.map,)
+        evaluate_rooms(opened, args.walks, kinds, args.context_length, args.rollouts, args.json)
         return
     walks = walks_for(opened, args.walks)
     truth = truth_for(opened, args.walks, walks)

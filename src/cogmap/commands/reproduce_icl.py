@@ -213,11 +213,11 @@ def _draw(path: Path) -> None:
 
 
 def _curves(path: Path) -> dict[str, dict[str, list[tuple[int, float]]]]:
-    """Of models with maps the minimal map's scores are drawn, the method's name saying so."""
+    """Of models with maps those of the atlas are drawn."""
     curves: dict[str, dict[str, list[tuple[int, float]]]] = {metric: {} for metric in PAPER}
     with path.open(newline="", encoding="utf-8") as stream:
         for row in csv.DictReader(stream):
-            if row["metric"] not in curves or row["map"] == "paper":
+            if row["metric"] not in curves or row["map"] not in ("", "atlas"):
                 continue
             rooms = int(row["environment"].split()[1])
             curves[row["metric"]].setdefault(row["method"], []).append((rooms, float(row["value"])))

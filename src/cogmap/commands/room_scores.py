@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cogmap.errors import BadRun
-from cogmap.records import Codes, Integers, Truth, Walks
+from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 
 if TYPE_CHECKING:
     from cogmap.evaluation.ceiling import Ceiling
@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from cogmap.models.tdb import VanillaModel
     from cogmap.run import Run
 
-KINDS = ("minimal", "paper")
+# "atlas" is what `cogmap map` gives as the minimal map of a new room. "atlas, seen" leaves out what the room's own
+# walks did not come by; "minimal" and "paper" are the two builders on the codes of those walks alone.
+KINDS = ("atlas", "atlas, seen", "minimal", "paper")
 ROLLOUTS = 10  # of a model without a map for each problem, as in the paper's appendix
 
 
@@ -73,9 +75,25 @@ def score_family(
     by_map = {}
     if truth is not None:
         by_map = {
-            kind: asdict(score_new_rooms(codes, walks, truth, rooms, kind, context_length)) for kind in kinds
+            kind: asdict(score_new_rooms(codes, walks, truth, rooms, _builder(opened, kind), context_length))
+            for kind in kinds
         }
     return FamilyScores(in_context_accuracy(predicted, walks), ceiling, by_map, _disentanglement(codes))
+
+
+def _builder(opened: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
+    """How a room is mapped from its codes and walks."""
+    from cogmap.family_learning import load_atlas
+    from cogmap.maps.atlas import room_map
+    from cogmap.maps.build import build_map
+    from cogmap.planning.whereabouts import nodes_by_code
+
+    if not kind.startswith("atlas"):
+        return lambda codes, walks: build_map(codes, walks, kind=kind)
+    atlas = load_atlas(opened)
+    return lambda codes, walks: room_map(
+        atlas, nodes_by_code(atlas, codes), codes, walks, inferred=kind == "atlas"
+    )
 
 
 def _roll_out(

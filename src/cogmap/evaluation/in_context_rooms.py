@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,10 +10,9 @@ import numpy as np
 from cogmap.evaluation.ged import edit_distance, map_graph, world_graph
 from cogmap.evaluation.places import is_exact, node_places
 from cogmap.evaluation.planning import map_problems, paper_problems, score_plans
-from cogmap.maps.build import build_map
 from cogmap.planning.solve import Outcome, solve_many
 from cogmap.planning.whereabouts import whereabouts
-from cogmap.records import Codes, Floats, Integers, TableWorld, Truth, Walks
+from cogmap.records import Codes, CognitiveMap, Floats, Integers, TableWorld, Truth, Walks
 from cogmap.walks.base_targets import base_targets
 
 CONTEXT_LENGTH = 100
@@ -53,7 +53,7 @@ def score_new_rooms(
     walks: Walks,
     truth: Truth,
     rooms: Integers,
-    kind: str = "minimal",
+    map_room: Callable[[Codes, Walks], CognitiveMap],
     context_length: int = CONTEXT_LENGTH,
 ) -> InContextScores:
     """Map each room of `rooms` (B,) from the codes of its own walks, then solve the planning problem of each walk.
@@ -68,7 +68,7 @@ def score_new_rooms(
             _rows(codes, index),
             walks.rows(index),
             Truth(truth.positions[index], truth.world),
-            kind,
+            map_room,
             context_length,
         )
         scores.append(row)
@@ -91,10 +91,14 @@ def score_new_rooms(
 
 
 def _score_room(
-    codes: Codes, walks: Walks, truth: Truth, kind: str, context_length: int
+    codes: Codes,
+    walks: Walks,
+    truth: Truth,
+    map_room: Callable[[Codes, Walks], CognitiveMap],
+    context_length: int,
 ) -> tuple[list[Outcome], dict[str, float]]:
     """The plans of one room's problems, and how near its map comes to it."""
-    found = build_map(codes, walks, kind=kind)
+    found = map_room(codes, walks)
     nodes = whereabouts(found, codes, walks.observations, walks.actions)
     places = node_places(nodes, walks.step_mask(), found.num_nodes, truth)
     distance = edit_distance(map_graph(found, places.position), world_graph(truth.world))

@@ -32,23 +32,29 @@ KINDS = ("minimal", "paper")
 
 
 def build_map(
-    codes: Codes, walks: Walks, kind: str = "minimal", t_ratio: float = 0.1, d_hamming: float = 0.25
+    codes: Codes,
+    walks: Walks,
+    kind: str = "minimal",
+    t_ratio: float = 0.1,
+    d_hamming: float = 0.25,
+    polished: bool = True,
 ) -> CognitiveMap:
     """The map that `codes` hold of the world where `walks` were taken.
 
     "minimal" has one node for every place that can be told apart, its thresholds come from the data. "paper" is
-    the paper's, which `t_ratio` and `d_hamming` belong to.
+    the paper's, which `t_ratio` and `d_hamming` belong to. One that is not `polished` is made without smoothing, which
+    takes long where there are a thousand places.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
-        return _minimal(code_tuples, index, walks)
+        return _minimal(code_tuples, index, walks, polished)
     return _paper(code_tuples, index, walks, t_ratio, d_hamming)
 
 
-def _minimal(code_tuples: Whole, index: Whole, walks: Walks) -> CognitiveMap:
-    found = find_places(index, walks, len(code_tuples))
+def _minimal(code_tuples: Whole, index: Whole, walks: Walks, polished: bool) -> CognitiveMap:
+    found = find_places(index, walks, len(code_tuples), polished)
     view = survey(walks, found.steps)
     flows = view.flows
     edges = flows.select(view.next_node[flows.source, flows.action] == flows.target)

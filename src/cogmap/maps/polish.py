@@ -27,11 +27,11 @@ _NOISE = (0.02, 0.3)  # the least and the most that is reckoned with
 _ENOUGH = 10  # tries for a move to be judged
 
 
-def find_places(index: Whole, walks: Walks, num_codes: int) -> Minimised:
+def find_places(index: Whole, walks: Walks, num_codes: int, polished: bool = True) -> Minimised:
     """The nodes of codes (B, N): minimised, then parted and smoothed until every move that was tried is clear."""
     found = minimise_and_split(index, walks, num_codes)
     some = _some_walks(walks, int(found.steps.max(initial=-1)) + 1)
-    steps = _polish(some, found.steps[: some.num_walks])
+    steps = _polish(some, found.steps[: some.num_walks]) if polished else None
     if steps is None:  # codes that were parted are counted as themselves again
         return replace(found, code_node=majority(index, found.steps, num_codes))
     view = survey(some, steps)

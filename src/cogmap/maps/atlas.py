@@ -1,0 +1,161 @@
+"""The atlas of a family of rooms, and maps of new rooms read off it.
+
+Trained in base, a model uses the same codes in all rooms whose observations rank alike, so that the training walks of
+all rooms together say which code tuples stand for one place: a minimal map of them, with ranks for observations, is
+the atlas. It falls into parts, one for every way in which the observations of a room may rank its places.
+
+A new room is one part of it. Which one, and where each step of its walks was, the walks say: their codes first, then
+a smoothing over the part by what was really seen. The map's nodes and edges are those that the walks came by; what
+the family knows of the rest can be added, with no support.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.sparse import coo_array, csgraph
+
+from cogmap.maps.build import build_map, explained_share
+from cogmap.maps.counts import Counts, Whole, unique_codes
+from cogmap.maps.evidence import UNKNOWN
+from cogmap.maps.minimise import majority, spread
+from cogmap.maps.smooth import smooth
+from cogmap.maps.survey import survey
+from cogmap.maps.track import track
+from cogmap.records import Codes, CognitiveMap, Integers, Walks
+from cogmap.walks.base_targets import base_targets
+
+SETTLED = 0.8  # share of the later steps whose codes must be of the room's part of the atlas
+_ROUNDS = 3  # of smoothing; colours of places seldom seen may change after the first
+
+
+def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
+    """The minimal map of walks in many rooms, seen in base."""
+    in_base = replace(
+        walks, observations=base_targets(walks), num_observations=num_targets, observation_labels=None
+    )
+    return build_map(codes, in_base, kind="minimal", polished=False)
+
+
+def room_map(
+    atlas: CognitiveMap, by_code: Integers, codes: Codes, walks: Walks, inferred: bool = True
+) -> CognitiveMap:
+    """The map of the room of `walks`, whose codes stand for nodes `by_code` (B, N) of the atlas, -1 for none.
+
+    inferred: also the places and moves that the family has and the walks did not come by, with a support of 0.
+    """
+    next_node = _next_node(atlas)
+    label = np.where(walks.step_mask(), by_code, UNKNOWN).astype(np.int32)
+    part = _part_of_each_node(next_node)
+    tracked = track(label, walks.actions, next_node)
+    chosen, agreed = _chosen_part(part, tracked, walks)
+    members = np.flatnonzero(part == chosen)  # (V,) of the atlas
+    number = np.full(atlas.num_nodes, UNKNOWN, dtype=np.int32)
+    number[members] = np.arange(len(members))
+    within = spread(number, next_node[members])  # (V, A)
+    steps, sees = _placed(walks, within, atlas.node_observation[members], spread(number, tracked))
+    return _record(codes, walks, within, steps, sees, inferred, _doubts(agreed))
+
+
+def _next_node(atlas: CognitiveMap) -> Whole:
+    """(V, A): where each action leads; a minimal map has one edge a move."""
+    table = np.full((atlas.num_nodes, atlas.num_actions), UNKNOWN, dtype=np.int32)
+    table[atlas.edge_source, atlas.edge_action] = atlas.edge_target
+    return table
+
+
+def _part_of_each_node(next_node: Whole) -> Whole:
+    """(V,): the part of the atlas that each node belongs to: what moves join, one way or the other."""
+    source, action = np.nonzero(next_node >= 0)
+    edges = (np.ones(len(source)), (source, next_node[source, action]))
+    graph = coo_array(edges, shape=(len(next_node), len(next_node)))
+    part: Whole = csgraph.connected_components(graph, directed=True, connection="strong")[1]
+    return part
+
+
+def _chosen_part(part: Whole, steps: Whole, walks: Walks) -> tuple[int, float]:
+    """The part where most of the later half of the walks is, and the share of it that is there."""
+    late = walks.step_mask() & (2 * np.arange(walks.num_steps) >= walks.lengths[:, None])
+    known = late & (steps >= 0)
+    votes = np.bincount(part[steps[known]], minlength=int(part.max(initial=0)) + 1)
+    best = int(votes.argmax())
+    return best, float(votes[best] / max(late.sum(), 1))
+
+
+def _placed(walks: Walks, next_node: Whole, ranks: Integers, steps: Whole) -> tuple[Whole, Whole]:
+    """The node of every step (B, N), smoothed by what was seen, and what each node shows (V,)."""
+    shown = np.unique(walks.observations[walks.step_mask()])
+    sees = shown[np.minimum(ranks, len(shown) - 1)].astype(
+        np.int32
+    )  # the part's ranks in the room's own colours
+    for _ in range(_ROUNDS):
+        placed = smooth(walks, next_node, sees)
+        if placed is None:
+            return steps, sees
+        view = survey(walks, placed)
+        before, sees = sees, sees.copy()
+        visited = np.flatnonzero(np.bincount(placed[placed >= 0], minlength=len(sees)))
+        sees[visited] = view.sees[visited]
+        if np.array_equal(sees, before):
+            break
+    return placed, sees
+
+
+def _record(
+    codes: Codes,
+    walks: Walks,
+    next_node: Whole,
+    steps: Whole,
+    sees: Whole,
+    inferred: bool,
+    warnings: tuple[str, ...],
+) -> CognitiveMap:
+    """The room's map; without what is inferred, nodes and edges that the walks came by."""
+    support = np.bincount(steps[steps >= 0], minlength=len(sees))
+    source, action = np.nonzero(next_node >= 0)
+    target = next_node[source, action]
+    taken = _times_taken(steps, walks, next_node)[source, action]
+    nodes = np.ones(len(sees), dtype=bool) if inferred else support > 0
+    edges = np.ones(len(source), dtype=bool) if inferred else taken > 0
+    number = np.where(nodes, np.cumsum(nodes) - 1, UNKNOWN).astype(np.int32)
+    source, action, target, taken = number[source[edges]], action[edges], number[target[edges]], taken[edges]
+    code_tuples, index = unique_codes(codes)
+    steps = spread(number, steps)
+    code_node = majority(index, steps, len(code_tuples))
+    counts = Counts(source, action, target, taken, int(nodes.sum()), walks.num_actions)
+    return CognitiveMap(
+        kind="minimal",
+        node_observation=sees[nodes],
+        node_support=support[nodes].astype(np.int32),
+        edge_source=source,
+        edge_action=action.astype(np.int32),
+        edge_target=target,
+        edge_support=taken.astype(np.int32),
+        code_tuples=code_tuples.astype(np.int32),
+        code_node=code_node,
+        num_observations=walks.num_observations,
+        num_actions=walks.num_actions,
+        explained=explained_share(spread(code_node, index), walks, counts),
+        warnings=warnings,
+        observation_labels=walks.observation_labels,
+        action_labels=walks.action_labels,
+    )
+
+
+def _times_taken(steps: Whole, walks: Walks, next_node: Whole) -> Whole:
+    """(V, A): how often the walks made each move, ending where it leads."""
+    here, there = steps[:, :-1], steps[:, 1:]
+    known = (here >= 0) & (there >= 0)
+    row, action = here[known], walks.actions[known]
+    follows = next_node[row, action] == there[known]
+    cell = row[follows] * np.int64(next_node.shape[1]) + action[follows]
+    return np.bincount(cell, minlength=next_node.size).reshape(next_node.shape)
+
+
+def _doubts(agreed: float) -> tuple[str, ...]:
+    if agreed >= SETTLED:
+        return ()
+    return (
+        f"the walks do not settle which of the family's rooms this is: {agreed:.0%} of the later steps agree",
+    )
