@@ -69,14 +69,14 @@ def _served(folders: dict[str, Path]) -> Iterator[str]:
 
 
 def drawing_figures(address: str, engine: str, nodes: int, flags: Sequence[str]) -> dict[str, Any]:
-    """First paint and frames a second of an engine, as benchmarks/pages/drawing.js measures them, in a fresh browser."""
+    """First paint and frames a second of an engine, measured by benchmarks/pages/drawing.js in a fresh browser."""
     from chromium import started
     from selenium.common.exceptions import TimeoutException
 
     with tempfile.TemporaryDirectory() as profile, started(profile, *flags) as page:
         page.open(f"{address}/pages/drawing.html?engine={engine}&nodes={nodes}")
         try:
-            return dict(page.wait(lambda: page.run("return window.figures"), "figures"))
+            return dict(page.wait(lambda: page.run("return window.figures"), "figures", patience=120))
         except (TimeoutException, AssertionError):  # the page did not even answer, or it is not done
             return {"error": "not done, and not a frame in half a minute"}
 

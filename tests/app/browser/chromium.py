@@ -83,15 +83,15 @@ class Page:
 
         ActionChains(self.driver).send_keys(*keys).perform()
 
-    def wait(self, condition, what):
+    def wait(self, condition, what, patience=PATIENCE):
         """Until `condition()` is true; its value. `what` it was is said when it never is."""
-        ends = time.monotonic() + PATIENCE
+        ends = time.monotonic() + patience
         while time.monotonic() < ends:
             value = condition()
             if value:
                 return value
             time.sleep(0.05)
-        raise AssertionError(f"not within {PATIENCE} s: {what}; the browser says {self.said()}")
+        raise AssertionError(f"not within {patience} s: {what}; the browser says {self.said()}")
 
     def wait_for_map(self, nodes):
         script = "return document.getElementById('map')?.mapView?.scene?.count"
