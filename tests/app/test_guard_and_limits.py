@@ -113,7 +113,8 @@ def test_a_foreign_host_or_origin_is_refused(client):
         (b'{"start": 0, "goal": 1, "showing": 2}', 422, "must have one of `goal` and `showing`, got both"),
         (b'{"start": true, "goal": 1}', 422, "`start` must be an integer, got true"),
         (b'{"start": -1, "goal": 1}', 422, "`start` must be at least 0, got -1"),
-        (b'{"start": 1e3, "goal": 1}', 422, "`start` must be an integer, got 1000.0"),
+        (b'{"start": 1.5, "goal": 1}', 422, "`start` must be an integer, got 1.5"),
+        (b'{"start": 1e3, "goal": 1}', 404, "`start` must be a node of the map, 0 to 47, got 1000"),
         (b'{"start": 0, "goal": 1, "gaol": 2}', 422, "must have no other fields than start, goal"),
         (
             b'{"start": 0, "goal": 1, "avoid": [null]}',

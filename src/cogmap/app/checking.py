@@ -119,4 +119,12 @@ def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_no_constant)  # made once, not at every request
+def _number(text: str) -> int | float:
+    """415.0 is a whole number too, says JSON Schema."""
+    value = float(text)
+    return int(value) if value.is_integer() else value
+
+
+_DECODER = json.JSONDecoder(
+    parse_constant=_no_constant, parse_float=_number
+)  # made once, not at every request
