@@ -1,0 +1,30 @@
+"""Emergence curves: every method drawn where its points are, the paper's dotted beside them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cogmap.report.emergence_figures import COLOURS, emergence_figure
+from cogmap.report.paper_icl import METHODS, PAPER, ROOMS, RULE
+
+
+def test_ours_are_lines_through_their_points_and_the_papers_are_dotted() -> None:
+    curves = {
+        "test_accu": {"TDB(S=3, M=4), gru": [(1000, 0.9), (200, 0.5)]},
+        "norm_ged": {"TDB(S=3, M=4), gru": [(200, 0.6)]},
+    }
+    axes = emergence_figure(curves).axes
+    ours = [line for line in axes[0].lines if line.get_linestyle() == "-"]
+    assert [line.get_label() for line in ours] == ["TDB(S=3, M=4), gru"]
+    np.testing.assert_allclose(ours[0].get_xydata(), [[200, 50], [1000, 90]])
+    assert ours[0].get_color() == COLOURS["TDB(S=3, M=4)"]
+    assert sum(line.get_linestyle() == ":" for line in axes[0].lines) == len(PAPER["test_accu"])
+    assert axes[3].get_ylabel() == "NormGED"
+    assert len(axes[1].lines) == len(PAPER["imp_fallback"])
+
+
+def test_the_papers_table_is_whole() -> None:
+    for metric, methods in PAPER.items():
+        assert set(methods) <= set(METHODS)
+        assert all(len(values) == len(ROOMS) for values in methods.values()), metric
+    assert list(RULE) == ["A", "B", "C", "D"]
