@@ -73,7 +73,7 @@ def _caption(navigator: Navigator, planned: Integers, action: int | None) -> str
         return "here it is"
     if not len(planned):
         possible = int((navigator.belief > _SEEN).sum())
-        return f"where am I? {possible} places it could be: looking around"
+        return f"it could be at {possible} places: looking around"
     steps = len(planned) - 1
     return f"I know where I am. {steps} action{'' if steps == 1 else 's'} to go"
 
@@ -119,12 +119,25 @@ def draw_film(moments: Sequence[Moment], stage: Stage) -> list[Image.Image]:
 
 def save_gif(path: str | Path, frames: Sequence[Image.Image]) -> None:
     """All frames as one GIF, written whole or not at all."""
-    few = [frame.quantize(128, dither=Image.Dither.NONE) for frame in frames]
+    colours = _common_colours(frames)
+    few = [frame.quantize(palette=colours, dither=Image.Dither.NONE) for frame in frames]
     times = [round(1000 * SECONDS_A_STEP)] * (len(few) - 1) + [round(1000 * SECONDS_AT_THE_END)]
     with write_whole(path) as stream:
         few[0].save(
             stream, format="gif", save_all=True, append_images=few[1:], duration=times, loop=0, optimize=True
         )
+
+
+def _common_colours(frames: Sequence[Image.Image]) -> Image.Image:
+    """The 256 colours that all frames share; our own few marks, small as they are, must be among them."""
+    shown = frames[:: max(1, len(frames) // 6)]
+    side = shown[0].height
+    sheet = Image.new("RGB", (shown[0].width, side * (len(shown) + 1)), "white")
+    for row, frame in enumerate(shown):
+        sheet.paste(frame, (0, side * row))
+    for column, colour in enumerate((WALK_COLOUR, PATH_COLOUR, "#1b1b1c")):
+        sheet.paste(colour, (side * column, side * len(shown), side * (column + 1), side * (len(shown) + 1)))
+    return sheet.quantize(256)
 
 
 def _frame(moments: Sequence[Moment], step: int, stage: Stage) -> Image.Image:
