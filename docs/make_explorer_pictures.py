@@ -1,6 +1,6 @@
-"""The explorer's pictures in docs/images, from a run of a 15 x 20 room and test walks with their truth beside them.
+"""The explorer's pictures in docs/images: a run of a 15 x 20 room, test walks with their truth beside them; a 3D run.
 
-python docs/make_explorer_pictures.py RUN WALKS
+python docs/make_explorer_pictures.py RUN WALKS RUN_3D
 """
 
 from __future__ import annotations
@@ -8,6 +8,8 @@ from __future__ import annotations
 import io
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -57,19 +59,38 @@ def walk(page: Any) -> None:
     page.run("document.activeElement.blur()")
 
 
-def main(run: str, walks: str) -> None:
+def views(page: Any) -> None:
+    """A plan from node 10, looked at closely."""
+    for end, node in (("start", 10), ("goal", 40)):
+        page.find(f"#{end}").send_keys(str(node))
+    page.run(
+        "const {stage, points} = document.getElementById('map').mapView;"
+        "stage.fly({x: points[20], y: points[21], scale: 5 * stage.camera.scale}, false);"
+        "document.activeElement.blur()"
+    )
+    page.wait(lambda: len([one for one in page.asked_for() if "/api/view/" in one]) > 10, "views")
+
+
+def take(page: Any, server: Any, name: str, work: Callable[[Any], None], dark: bool = False) -> None:
+    page.open(server.address, **SIZE, dark=dark)
+    page.wait(lambda: page.run("return document.getElementById('map')?.mapView?.scene"), "a map")
+    work(page)
+    time.sleep(1)  # until it is painted, and the pictures in it are here
+    save(page, name)
+    print(f"wrote {IMAGES / name}.png")
+
+
+def main(run: str, walks: str, run_3d: str) -> None:
     from chromium import started
     from serving import serving
 
-    with tempfile.TemporaryDirectory() as profile, serving(run, walks) as server, started(profile) as page:
-        for name, work, dark in (("explorer_plan", plan, False), ("explorer_walk", walk, True)):
-            page.open(server.address, **SIZE, dark=dark)
-            page.wait_for_map(300)
-            work(page)
-            page.wait_for_map(300)  # painted
-            save(page, name)
-            print(f"wrote {IMAGES / name}.png")
+    with tempfile.TemporaryDirectory() as profile, started(profile) as page:
+        with serving(run, walks) as server:
+            take(page, server, "explorer_plan", plan)
+            take(page, server, "explorer_walk", walk, dark=True)
+        with serving(run_3d) as server:
+            take(page, server, "explorer_views", views)
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:3])
+    main(*sys.argv[1:4])

@@ -176,9 +176,13 @@ export class Explorer {
   /** An observation as the panels show it: its colour and word, and the view at the node if there is one. */
   seen(observation, node) {
     const { labels, colours } = this.run.observations;
-    const parts = [swatch(colours[observation]), labels[observation]];
-    const known = this.pictures && node !== null;
-    return known ? [made("img", { src: this.pictures.address(node), alt: `What is seen at node ${node}` }), ...parts] : parts;
+    return [...(node === null ? [] : this.picture(node)), swatch(colours[observation]), labels[observation]];
+  }
+
+  /** What is seen at a node as a picture, in a list that is empty where the run has none. */
+  picture(node) {
+    if (!this.pictures) return [];
+    return [made("img", { src: this.pictures.address(node), alt: `What is seen at node ${node}` })];
   }
 
   /** Draw these marks on the map and in the room, and no others. */

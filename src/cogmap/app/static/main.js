@@ -28,6 +28,7 @@ class Page {
     this.desk = new PlanDesk({
       changed: () => this.planned(),
       extra: (desk) => this.explorer.planInRoom(desk),
+      picture: (node) => this.explorer.picture(node),
     });
     this.walk = new WalkPanel(this.explorer);
     this.replay = new ReplayPanel(this.explorer);

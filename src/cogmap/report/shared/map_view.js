@@ -92,7 +92,7 @@ export class MapView {
     if (size > 6) this.painter(context, camera).paintLabels(new Set(), new Set(likely));
     if (trail) marks.drawTrail(context, at, trail.nodes, size, theme, trail.jumps);
     const drawing = path ? marks.drawPath(context, at, path, size, theme, now - this.pathBegun) : false;
-    if (path && size > 4) this.painter(context, camera).paintStops(path);
+    if (path && size > 4) this.painter(context, camera).paintStops(path, this.look.views);
     if (start !== null) marks.drawEnd(context, at(start), "A", size, theme);
     if (goal !== null) marks.drawEnd(context, at(goal), "B", size, theme);
     if (agent !== null) marks.drawAgent(context, at(agent), size, theme);

@@ -211,20 +211,21 @@ export class Painter {
   }
 
   /** Some nodes again, over what was drawn since: the stops of a plan. */
-  paintStops(nodes) {
+  paintStops(nodes, views) {
     const { scene } = this;
     const stops = new Set(nodes);
     const groups = scene.groups.map((group) => ({ ...group, nodes: group.nodes.filter((node) => stops.has(node)) }));
     this.scene = { ...scene, groups: groups.filter((group) => group.nodes.length > 0) };
     this.paintNodes(new Set());
     if (this.size >= LETTER) this.paintLabels(new Set());
+    if (this.size >= PICTURE && views) this.paintViews(views, stops);
     this.scene = scene;
   }
 
   /** What is seen at each node as a picture, as far as `views(node)` has it by now. */
-  paintViews(views) {
+  paintViews(views, nodes = [...Array(this.scene.count).keys()]) {
     const { context, size } = this;
-    for (let node = 0; node < this.scene.count; node += 1) {
+    for (const node of nodes) {
       const [x, y] = [this.x(node), this.y(node)];
       const picture = this.seesNode(x, y) ? views(node) : null;
       if (!picture) continue;

@@ -5,11 +5,12 @@ import { made, swatch } from "./swatch.js";
 
 /**
  * The part of a page that plans. It finds its elements by their ids: start, goal, clear, avoid, told, steps.
- * `changed(desk)` is called whenever there is another plan to draw; `extra(desk)` may add a sentence to it.
+ * `changed(desk)` is called whenever there is another plan to draw; `extra(desk)` may add a sentence to it,
+ * `picture(node)` a picture to a step.
  */
 export class PlanDesk {
-  constructor({ changed, extra = () => "" }) {
-    Object.assign(this, { changed, extra, map: null, start: null, goal: null, found: null, avoid: new Set() });
+  constructor({ changed, extra = () => "", picture = () => [] }) {
+    Object.assign(this, { changed, extra, picture, map: null, start: null, goal: null, found: null, avoid: new Set() });
     this.told = document.getElementById("told");
     this.steps = document.getElementById("steps");
     this.list = document.getElementById("avoid");
@@ -99,7 +100,8 @@ export class PlanDesk {
     const seen = this.map.nodes.observation[node];
     const item = made("li", {}, made("span", { className: "action" }, this.map.actionLabels[action]));
     item.append(made("span", { className: "arrow" }, "→"));
-    item.append(made("span", { className: "seen" }, swatch(this.map.colours[seen]), this.map.observationLabels[seen]));
+    const word = this.map.observationLabels[seen];
+    item.append(made("span", { className: "seen" }, ...this.picture(node), swatch(this.map.colours[seen]), word));
     item.dataset.node = node;
     return item;
   }
