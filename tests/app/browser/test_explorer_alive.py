@@ -16,6 +16,9 @@ def test_a_map_appears_while_the_run_trains_without_a_reload(browser, tmp_path):
         browser.open(server.address)
         browser.wait(lambda: browser.text("#state-words") == "Waiting for the first steps", "the state")
         assert browser.text("#empty .big") == "No map yet"
+        browser.click("#tab-replay")
+        assert browser.text("#replay-none").startswith("There are no walks to replay")
+        browser.click("#tab-run")
         browser.run("window.opened = true")
         write_rows(run, ROWS)
         browser.wait(

@@ -11,7 +11,7 @@ export class ReplayPanel {
     Object.assign(this, { explorer, walk: null, step: 0, active: false, timer: null, asked: null });
     const element = (name) => document.getElementById(`replay-${name}`);
     this.elements = Object.fromEntries(
-      ["live", "walk", "count", "bars", "step", "back", "play", "next", "jump", "at", "seen", "told", "error"].map((name) => [name, element(name)]),
+      ["live", "walk", "count", "bars", "step", "back", "play", "next", "jump", "at", "seen", "told", "none", "error"].map((name) => [name, element(name)]),
     );
     const { elements } = this;
     elements.walk.addEventListener("change", () => this.load(Number(elements.walk.value)));
@@ -27,7 +27,8 @@ export class ReplayPanel {
     this.walk = null;
     this.play(false);
     this.elements.live.hidden = walks === null;
-    if (walks === null) return this.fail("This run was served without walks: give some with --walks FILE.");
+    this.elements.none.hidden = walks !== null;
+    if (walks === null) return undefined;
     this.elements.walk.max = walks.count - 1;
     this.elements.count.textContent = `of ${walks.count.toLocaleString("en")} (0 to ${walks.count - 1})`;
     return this.active ? this.activate(true) : undefined;
