@@ -1,5 +1,6 @@
 """A run folder that is rewritten, half-written or deleted while it is served."""
 
+import json
 import os
 import shutil
 from dataclasses import replace
@@ -109,6 +110,9 @@ def test_a_run_that_begins_while_it_is_watched(tmp_path):
     )
     run.mkdir()
     write_config(run)
+    keeper.refresh()
+    assert client.get("/api/live").json()["state"] == "training"
+    assert client.get("/api/metrics").json()["columns"] == {}
     write_rows(run)
     keeper.refresh()
     assert client.get("/api/live").json()["state"] == "training"
@@ -140,6 +144,17 @@ def test_a_training_that_fell_silent(served):
         os.utime(path, (long_ago, long_ago))
     keeper.refresh()
     assert client.get("/api/live").json()["state"] == "stopped"
+
+
+def test_a_model_without_a_map_is_finished_when_it_is_trained(served):
+    run, keeper, client = served
+    config = json.loads((run / "config.json").read_text())
+    config["model"]["vanilla"] = True
+    write_json(run / "config.json", config)
+    (run / "map.npz").unlink()
+    (run / "model.safetensors").write_bytes(b"later")
+    keeper.refresh()
+    assert client.get("/api/live").json()["state"] == "finished"
 
 
 def test_views_and_concepts(served):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,6 @@ from cogmap.app.run_files import (
     EARLY_MAP_FILE,
     MAP_FILES,
     METRICS_FILE,
-    MODEL_FILE,
     QUANTIZER_FILE,
     SCORE_FILES,
     VIEWS_FILE,
@@ -33,6 +31,7 @@ from cogmap.app.run_files import (
     read_views,
     read_walks,
 )
+from cogmap.app.state import run_state
 from cogmap.errors import BadRun, CogmapError
 from cogmap.records import Truth, Walks
 from cogmap.report.tables import Scored
@@ -41,8 +40,6 @@ if TYPE_CHECKING:
     from cogmap.evaluation.concepts import NodeConcepts
 
 Stamp = tuple[int, int, int] | None  # time, size and number of a file; None where there is none
-
-_SILENT_SECONDS = 600.0  # a training writes more often than this
 
 
 class Keeper:
@@ -95,7 +92,7 @@ class Keeper:
                 self._take_concepts,
                 None if minimal is None else minimal.revision,
             )
-            self.state = self._state()
+            self.state = run_state(self.folder, self.config.makes_map) if self.folder.is_dir() else self.state
 
     def map(self, kind: str, revision: str | None = None) -> OpenedMap:
         """One of the run's maps, refused where it is not there or no longer the one that is meant."""
@@ -163,23 +160,6 @@ class Keeper:
         if self.config is not None and opened.map.num_observations > self.config.num_observations:
             raise BadRun(f"{newest} must be of this run, it has more observations")
         self.maps = {**self.maps, kind: opened}
-
-    def _state(self) -> str:
-        """What the run is doing, read off which file was written last."""
-        stamps = {
-            name: _stamp(self.folder / name) for name in (METRICS_FILE, MODEL_FILE, *MAP_FILES["minimal"])
-        }
-        metrics, model = stamps[METRICS_FILE], stamps[MODEL_FILE]
-        if metrics is None and model is None:
-            return "finished" if self.maps else "waiting"
-        trained = model is not None and (metrics is None or model[0] >= metrics[0])
-        latest = max(stamp[0] for stamp in stamps.values() if stamp is not None)
-        silent = time.time_ns() - latest > _SILENT_SECONDS * 1e9
-        if not trained:
-            return "stopped" if silent else "training"
-        final = stamps[MAP_FILES["minimal"][0]]
-        mapped = final is not None and model is not None and final[0] >= model[0]
-        return "finished" if mapped or silent else "mapping"
 
 
 def _stamp(path: Path) -> Stamp:

@@ -41,6 +41,7 @@ class RunConfig:
     last_step: int | None
     observation_labels: Labels | None
     action_labels: Labels | None
+    makes_map: bool  # a vanilla model and one of a family of rooms have no map of their own
     stored: Mapping[str, Any]
 
 
@@ -59,7 +60,8 @@ def read_config(folder: Path) -> RunConfig:
     if not isinstance(stored, dict) or stored.get("format") != FORMAT:
         found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
         raise BadRun(f"{CONFIG_FILE} must be of format {FORMAT}, got {found}")
-    model, training = stored.get("model"), stored.get("training")
+    model: Any = stored.get("model")
+    training: Any = stored.get("training")
     try:
         steps = training.get("steps") if isinstance(training, dict) else None
         return RunConfig(
@@ -70,9 +72,10 @@ def read_config(folder: Path) -> RunConfig:
             last_step=steps if isinstance(steps, int) else None,
             observation_labels=_labels(stored, "observation_labels"),
             action_labels=_labels(stored, "action_labels"),
+            makes_map=not (model.get("vanilla") or model.get("in_base")),
             stored=stored,
         )
-    except (KeyError, TypeError) as problem:
+    except (KeyError, TypeError, AttributeError) as problem:
         raise BadRun(f"{CONFIG_FILE} must hold the model's options, it lacks {problem}") from problem
 
 
