@@ -33,7 +33,12 @@ RECURRENT: Mapping[str, Any] = {
 }
 ATLAS_FILE = "atlas.npz"
 ATLAS_WALKS = 3000  # that it is made from, at the most: in 1152 places each move was then made some 250 times
-TRANSFORMER: Mapping[str, Any] = RECURRENT | {"batch_size": 32, "window": 200, "fresh_share": 1.0}
+TRANSFORMER: Mapping[str, Any] = RECURRENT | {
+    "batch_size": 32,
+    "window": 100,
+    "attention_span": 100,
+    "fresh_share": 1.0,
+}
 
 
 def rooms_for(path: str | Path) -> Integers:
@@ -64,7 +69,7 @@ def learn_family(
     steps = choices.pop("steps", None)
     if choices.get("preset", "fast") == "fast":
         ours = TRANSFORMER if choices.get("encoder", "transformer") == "transformer" else RECURRENT
-        change = {**ours, **({} if steps is None else {"steps": steps}), **change}
+        change = {**ours, **change, **({} if steps is None else {"steps": steps})}
     run = learn(
         walks,
         out,

@@ -42,7 +42,7 @@ TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the
 @dataclass(frozen=True)
 class Reproduce:
     table: tyro.conf.Positional[str]
-    """small-room, table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl or icl-rule."""
+    """small-room, table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl, icl-small or icl-rule."""
     rooms: int = 1
     """How many worlds, with seeds from `first_seed` on."""
     first_seed: int = 0
@@ -59,8 +59,10 @@ class Reproduce:
     """At the most, for each training."""
     splice: float = 0.03
     """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
-    training_rooms: tuple[int, ...] = (200, 1000, 10_000)
-    """Of icl: how many rooms to train on, one model each."""
+    training_rooms: tuple[int, ...] = ()
+    """Of icl: how many rooms to train on, one model each; 200, 1000 and 10000 unless told, in icl-small a tenth."""
+    plain: bool = False
+    """Of icl: as in the paper, without the set of what a walk has shown."""
     out: Path = Path("runs/reproduce")
     """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
     results: Path = Path("results")
@@ -76,14 +78,16 @@ def run(args: Reproduce) -> None:
 
         run_ginc(args, _merge_rows, _commit())
         return
-    if args.table in ("icl", "icl-rule"):
+    if args.table in ("icl", "icl-small", "icl-rule"):
         from cogmap.commands.reproduce_icl import run_icl
 
         run_icl(args, _merge_rows, _commit())
         return
     experiment = EXPERIMENTS.get(args.table)
     if experiment is None:
-        raise BadConfig(f"the table must be one of {', '.join(EXPERIMENTS)}, ginc, icl, icl-rule, got {args.table!r}")
+        raise BadConfig(
+            f"the table must be one of {', '.join(EXPERIMENTS)}, ginc, icl, icl-small, icl-rule, got {args.table!r}"
+        )
     methods = args.only or experiment.methods
     for method in methods:
         if method not in METHODS:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from cogmap.commands.room_scores import FamilyScores, score_family
-from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.room_family import RoomFamily, default_base, restricted_families, room_families
 from cogmap.errors import BadConfig
 from cogmap.experiments import METHODS
 from cogmap.records import Integers, Truth, Walks
@@ -21,13 +22,40 @@ from cogmap.report.paper_icl import PAPER, RULE
 if TYPE_CHECKING:
     from cogmap.run import Run
 
-TABLES = ("icl", "icl-rule")
-TRAINING_WALKS, STEPS = 8092, 400
-TEST_ROOMS, WALKS_A_ROOM = 64, 4
+STEPS, TEST_ROOMS, WALKS_A_ROOM = 400, 64, 4
 RULE_ROOMS = 5000  # training rooms under the rule R
+PLAIN = {
+    "seen_so_far": False,
+    "present_weight": 0.0,
+}  # as the paper: nothing but what is seen goes into a token
 RULE_METHODS = ("TDB(S=3, M=4)",)
 Row = dict[str, Any]
 Merge = Callable[[Path, list[Row]], None]
+
+
+@dataclass(frozen=True)
+class Size:
+    """One table: what rooms there are, how many to train on, and what of the training goes with that."""
+
+    base: Callable[[int], AliasedRoom]  # by seed
+    colours: int
+    training_rooms: tuple[int, ...]
+    training_walks: int
+    change: Mapping[str, Any]
+
+
+PAPER_SIZE = Size(lambda seed: default_base(seed=seed), 30, (200, 1000, 10_000), 8092, {})
+SIZES = {
+    "icl": PAPER_SIZE,
+    "icl-rule": PAPER_SIZE,
+    "icl-small": Size(
+        lambda seed: AliasedRoom(height=4, width=5, observations=3, patch=2, seed=seed),
+        12,
+        (20, 100, 1000),
+        4096,
+        {"width": 128, "num_codes": 200, "steps": 3000},
+    ),
+}
 
 
 class Options(Protocol):
@@ -41,6 +69,7 @@ class Options(Protocol):
     steps: int | None
     first_seed: int
     training_rooms: tuple[int, ...]
+    plain: bool
     out: Path
     results: Path
 
@@ -57,29 +86,34 @@ class Method:
 
 def run_icl(args: Options, merge: Merge, commit: str) -> None:
     """`merge` puts rows into a CSV in place of their forerunners."""
-    if min(args.training_rooms, default=0) < 2:
+    if min(args.training_rooms, default=2) < 2:
         raise BadConfig(f"`--training-rooms` must be numbers of at least 2, got {args.training_rooms}")
     path = args.results / f"{args.table}.csv"
     for row in _rule_rows(args) if args.table == "icl-rule" else _sweep_rows(args):
         merge(path, [row_ | {"commit": commit, "preset": args.preset} for row_ in row])
         print(f"wrote {len(row)} rows to {path}", flush=True)
-    if args.table == "icl":
-        _draw(path)
+    if args.table != "icl-rule":
+        _draw(path, args.table)
 
 
 def _sweep_rows(args: Options) -> Iterator[list[Row]]:
     """The rows of each model for each number of training rooms, as they come."""
-    seed = args.first_seed
+    seed, size = args.first_seed, SIZES[args.table]
     for method in _methods(args, COLUMNS):
-        for count in args.training_rooms:
-            train, test = room_families(count, TEST_ROOMS, seed=seed)
+        for count in args.training_rooms or size.training_rooms:
+            train, test = room_families(count, TEST_ROOMS, size.base(seed), size.colours, seed)
             finished = _trained(args, method, train, f"{count}")
             scores = _tested(finished, test, seed)
             _tell(f"{method.label}, {count} training rooms", scores)
             _save_by_step(finished, scores)
             yield list(
                 _rows(
-                    args, method, finished, f"icl: {count} rooms", scores.flat(), f" --training-rooms {count}"
+                    args,
+                    method,
+                    finished,
+                    f"{args.table}: {count} rooms",
+                    scores.flat(),
+                    f" --training-rooms {count}",
                 )
             )
 
@@ -103,8 +137,16 @@ def _methods(args: Options, default: tuple[str, ...]) -> list[Method]:
             raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {name!r}")
         choices = {"encoder": args.encoder, **METHODS[name]}
         label = name if choices.get("vanilla") else f"{name}, {choices['encoder']}"
+        label += ", plain" if args.plain else ""
         slug = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
-        found.append(Method(name, label, choices, f"{slug}-{choices['encoder']}-{args.preset}"))
+        found.append(
+            Method(
+                name,
+                label,
+                choices,
+                f"{slug}-{choices['encoder']}-{args.preset}{'-plain' if args.plain else ''}",
+            )
+        )
     return found
 
 
@@ -119,7 +161,9 @@ def _trained(args: Options, method: Method, rooms: RoomFamily, name: str) -> Run
     if (folder / MODEL_FILE).is_file():
         return load_run(folder)
     print(f"{method.label} on {len(rooms)} rooms", flush=True)
-    walks, _, of_walk = sample_family_walks(rooms, TRAINING_WALKS, STEPS, np.random.default_rng([seed, 1]))
+    size = SIZES[args.table]
+    rng = np.random.default_rng([seed, 1])
+    walks, _, of_walk = sample_family_walks(rooms, size.training_walks, STEPS, rng)
     return learn_family(
         walks,
         of_walk,
@@ -128,6 +172,7 @@ def _trained(args: Options, method: Method, rooms: RoomFamily, name: str) -> Run
         minutes=args.minutes,
         steps=args.steps,
         seed=seed,
+        change=dict(size.change) | (PLAIN if args.plain else {}),
         resume=(folder / "checkpoint").is_dir(),
         **method.choices,
     )
@@ -174,7 +219,7 @@ def _rows(
     last = read_metrics(finished.folder)[-1]
     command = f'cogmap reproduce {args.table} --first-seed {args.first_seed} --only "{method.name}"{options}'
     command += "" if method.choices.get("vanilla") else f" --encoder {method.choices['encoder']}"
-    command += f" --steps {args.steps}" if args.steps else ""
+    command += (" --plain" if args.plain else "") + (f" --steps {args.steps}" if args.steps else "")
     command += f" --minutes {args.minutes}" if args.minutes else ""
     for kind, row in {**found, "": {**found[""], "training_steps": last["step"]}}.items():
         for metric, value in row.items():
@@ -202,13 +247,13 @@ def _save_by_step(finished: Run, scores: FamilyScores) -> None:
     )
 
 
-def _draw(path: Path) -> None:
+def _draw(path: Path, table: str) -> None:
     """The emergence curves of all rows that there are, beside their file."""
     from cogmap.report.emergence_figures import emergence_figure
     from cogmap.report.room_figures import save_figure
 
-    figure = path.with_name("icl-emergence.png")
-    save_figure(emergence_figure(_curves(path)), figure)
+    figure = path.with_name(f"{table}-emergence.png")
+    save_figure(emergence_figure(_curves(path), with_paper=table == "icl"), figure)
     print(f"wrote {figure}")
 
 

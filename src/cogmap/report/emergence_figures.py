@@ -27,17 +27,19 @@ Curves = Mapping[str, Mapping[str, Sequence[tuple[int, float]]]]
 
 
 @styled
-def emergence_figure(curves: Curves) -> Figure:
+def emergence_figure(curves: Curves, with_paper: bool = True) -> Figure:
     """Four panels of `curves[metric][method]`, whose points are (training rooms, value)."""
     figure = Figure(figsize=(9.2, 5.4), layout="constrained")
     for axes, (metric, name, scale) in zip(figure.subplots(2, 2).flat, _PANELS, strict=True):
-        _draw_paper(axes, metric, scale)
+        if with_paper:
+            _draw_paper(axes, metric, scale)
         for method, points in curves.get(metric, {}).items():
             rooms, values = zip(*sorted(points), strict=True)
             axes.plot(
                 rooms,
                 [scale * value for value in values],
                 color=_colour(method),
+                linestyle="--" if method.endswith(", plain") else "-",
                 marker="o",
                 markersize=4,
                 label=method,
