@@ -8,6 +8,7 @@ from PIL import Image
 
 from cogmap.environments import EgocentricRoom, optimal_distances
 from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.true_map import true_map
@@ -38,8 +39,7 @@ def story() -> RoomStory:
 @pytest.fixture(autouse=True)
 def _small_portraits(monkeypatch):
     for module in (room3d_figures, room3d_film):
-        small = room3d_figures.PORTRAIT.__class__(width=220, height=200, field_of_view=18, sky=False)
-        monkeypatch.setattr(module, "PORTRAIT", small)
+        monkeypatch.setattr(module, "PORTRAIT", Finish(width=220, height=200, field_of_view=18, sky=False))
 
 
 def test_every_picture_is_written_and_told(story, tmp_path):

@@ -1,0 +1,71 @@
+"""`cogmap demo --world 3d`, its training cut short and its map replaced by the true one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+import pytest
+
+from cogmap.cli import main
+from cogmap.commands import demo_3d
+from cogmap.commands.walk_room3d import Room3d
+from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.scene import Finish
+from cogmap.errors import MissingExtra
+from cogmap.evaluation.true_map import true_map
+from cogmap.learning import learn
+from cogmap.maps.store import save_map
+from cogmap.report import room3d_figures, room3d_film
+from cogmap.run import MAP_FILE, load_run
+from cogmap.walks.truth_store import load_truth
+
+try:
+    load_mujoco()
+except MissingExtra as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+def short_training(walks, folder, **choices):
+    """A run whose map is that of the world, as a whole training would find it."""
+    change = {"width": 16, "num_codes": 16, "bottleneck_from": 0}
+    run = learn(walks, folder, **choices | {"steps": 2, "change": change, "quiet": True})
+    truth = load_truth(folder.parents[1] / "room.npz", walks)
+    _, seen = run.quantizer.walks_and_truth(walks, truth)
+    known = {
+        "code_tuples": np.zeros((1, 4), dtype=int),
+        "code_node": np.array([-1]),
+    }  # places go by views alone
+    save_map(folder / MAP_FILE, replace(true_map(seen.world), kind="minimal", **known))
+    return load_run(folder)
+
+
+@pytest.fixture
+def _small(monkeypatch):
+    monkeypatch.setattr(demo_3d, "learn", short_training)
+    monkeypatch.setattr(demo_3d, "Room3d", partial(Room3d, height=4, width=4, textures="painted"))
+    for module in (room3d_figures, room3d_film):
+        monkeypatch.setattr(module, "PORTRAIT", Finish(width=220, height=200, field_of_view=18, sky=False))
+    for name, value in (("TRAINING_WALKS", 40), ("TEST_WALKS", 30), ("STEPS", 110), ("GOALS", 10)):
+        monkeypatch.setattr(demo_3d, name, value)
+
+
+@pytest.mark.usefixtures("_small")
+def test_the_whole_story(tmp_path, capsys):
+    assert main(["demo", "--world", "3d", "--out", str(tmp_path / "demo")]) == 0
+    told = capsys.readouterr().out
+    for number in range(1, 6):
+        assert f"[{number}/5]" in told
+    assert "it came to 100% of the goals" in told
+    for name in ("room_isometric.png", "views.png", "clusters.png", "room_and_map.png", "film.gif"):
+        assert (tmp_path / "demo" / "figures" / name).stat().st_size > 1000
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "A room seen through the agent&#x27;s eyes" in page
+    assert "data:image/gif;base64," in page
+    assert (tmp_path / "demo" / demo_3d.RUN / "scores.json").is_file()
+
+
+def test_an_unknown_world_is_told_in_one_line(capsys):
+    assert main(["demo", "--world", "4d"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
