@@ -34,7 +34,8 @@ export class Live {
 
 function tellState({ state, step, last_step: last, validation_accuracy: accuracy, problems = [] }) {
   document.getElementById("state").hidden = state === "finished" && problems.length === 0;
-  const parts = [WORDS[state] ?? "Finished"];
+  const begun = state !== "training" || (step !== null && step !== undefined);
+  const parts = [WORDS[begun ? state : "waiting"] ?? "Finished"];
   if (step !== null && step !== undefined && state !== "finished") {
     parts.push(`step ${step.toLocaleString("en")}${last ? ` of ${last.toLocaleString("en")}` : ""}`);
   }
