@@ -9,7 +9,12 @@ function grid(count) {
   const nodes = { observation: [], support: [] };
   const points = [];
   const edges = { source: [], action: [], target: [], support: [] };
-  const moves = [[0, -1], [0, 1], [-1, 0], [1, 0]];
+  const moves = [
+    [0, -1],
+    [0, 1],
+    [-1, 0],
+    [1, 0],
+  ];
   for (let node = 0; node < side * side; node += 1) {
     const [x, y] = [node % side, Math.floor(node / side)];
     points.push([x, y]);
@@ -38,7 +43,13 @@ const engines = {
     const theme = readTheme();
     const nothing = () => {};
     const view = new MapView(host, {
-      label: "map", keys: "none", theme: () => theme, picked: nothing, pointed: nothing, reached: nothing, cleared: nothing,
+      label: "map",
+      keys: "none",
+      theme: () => theme,
+      picked: nothing,
+      pointed: nothing,
+      reached: nothing,
+      cleared: nothing,
     });
     return () => {
       view.show(map, { points: map.points, radius: 0.25 });
@@ -96,8 +107,12 @@ const engines = {
       application.stage.addChild(world);
       application.render();
       return {
-        pan: (pixels) => { world.x += pixels; },
-        zoom: (factor) => { world.scale.set(world.scale.x * factor); },
+        pan: (pixels) => {
+          world.x += pixels;
+        },
+        zoom: (factor) => {
+          world.scale.set(world.scale.x * factor);
+        },
       };
     };
   },
@@ -141,6 +156,10 @@ async function measure() {
 }
 
 measure().then(
-  (figures) => { globalThis.figures = figures; },
-  (error) => { globalThis.figures = { error: String(error) }; },
+  (figures) => {
+    globalThis.figures = figures;
+  },
+  (error) => {
+    globalThis.figures = { error: String(error) };
+  },
 );

@@ -58,7 +58,9 @@ class Report {
   }
 
   listActions() {
-    const samples = this.map.actionLabels.slice(0, 12).map((label, action) => made("span", {}, dashSample(actionStyle(action)), label));
+    const samples = this.map.actionLabels
+      .slice(0, 12)
+      .map((label, action) => made("span", {}, dashSample(actionStyle(action)), label));
     element("actions").append(...samples, "thicker: taken more often");
   }
 

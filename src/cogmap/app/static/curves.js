@@ -13,11 +13,18 @@ function chart(title, x, series, format) {
   const across = (value) => LEFT + ((value - x[0]) / (x[x.length - 1] - x[0] || 1)) * (WIDTH - LEFT - 6);
   const up = (value) => HEIGHT - BOTTOM - ((value - low) / (high - low || 1)) * (HEIGHT - BOTTOM - 8);
   const last = known.map((one) => `${one.name} ${format(one.values.findLast((value) => value !== null))}`);
-  const picture = drawn("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": `${title}: ${last.join(", ")}` });
-  for (const share of [0, 0.5, 1]) gridLine(picture, up(low + share * (high - low)), format(low + share * (high - low)));
+  const picture = drawn("svg", {
+    viewBox: `0 0 ${WIDTH} ${HEIGHT}`,
+    role: "img",
+    "aria-label": `${title}: ${last.join(", ")}`,
+  });
+  for (const share of [0, 0.5, 1])
+    gridLine(picture, up(low + share * (high - low)), format(low + share * (high - low)));
   label(picture, LEFT, HEIGHT - 4, "start", `step ${x[0].toLocaleString("en")}`);
   label(picture, WIDTH - 6, HEIGHT - 4, "end", x[x.length - 1].toLocaleString("en"));
-  known.forEach((one, index) => drawn("path", { class: `line line-${index % 4}`, d: path(x, one.values, across, up) }, picture));
+  known.forEach((one, index) =>
+    drawn("path", { class: `line line-${index % 4}`, d: path(x, one.values, across, up) }, picture),
+  );
   return made("figure", { className: "chart" }, caption(title, known, last), picture);
 }
 
@@ -70,7 +77,11 @@ export function trainingCharts({ columns, num_codes: codes }) {
   const x = columns.step ?? [];
   if (x.length < 2) return [];
   const named = (names) => names.filter(([key]) => columns[key]).map(([key, name]) => ({ name, values: columns[key] }));
-  const accuracies = [["validation_accuracy", "validation"], ["train_accuracy", "training"], ["late_accuracy", "late steps"]];
+  const accuracies = [
+    ["validation_accuracy", "validation"],
+    ["train_accuracy", "training"],
+    ["late_accuracy", "late steps"],
+  ];
   const use = perBottleneck(columns.codes_in_use ?? [], "in use");
   const perplexity = perBottleneck(columns.perplexity ?? [], "perplexity");
   return [

@@ -6,7 +6,16 @@ const WAYS = {
   left: ["left", "west", "w", "turn left"],
   right: ["right", "east", "e", "turn right"],
 };
-const KEYS = { ArrowUp: "up", ArrowDown: "down", ArrowLeft: "left", ArrowRight: "right", w: "up", s: "down", a: "left", d: "right" };
+const KEYS = {
+  ArrowUp: "up",
+  ArrowDown: "down",
+  ArrowLeft: "left",
+  ArrowRight: "right",
+  w: "up",
+  s: "down",
+  a: "left",
+  d: "right",
+};
 const SIGNS = { up: "↑", down: "↓", left: "←", right: "→" };
 
 /** "up", "down", "left" or "right" for each action's label, or null for one that points nowhere. */

@@ -9,6 +9,7 @@ import { actionStyle } from "./shared/painter.js";
 import { shortestPlan, makeRoads } from "./shared/planner.js";
 import { RoomView } from "./shared/room_view.js";
 import { dashSample, made, swatch } from "./shared/swatch.js";
+import { counted, percent } from "./shared/words.js";
 import { Views } from "./views.js";
 
 const NO_MARKS = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
@@ -18,22 +19,27 @@ const SHORT = { minimal: "minimal", paper: "the paper's" };
 
 const element = (id) => document.getElementById(id);
 
+/**
+ * The pictures and the choices above them. It tells what happens there: `picked(node)`, `pickedPlace(position)`,
+ * `cleared()`, `said(text)`, `kindChosen(kind)` when another map is wanted, `besideChanged()` when marks are to be drawn.
+ */
 export class Explorer {
-  constructor(theme, { picked, pickedPlace, cleared, said }) {
-    Object.assign(this, { run: null, map: null, room: null, placement: null, beside: null, maps: new Map(), concepts: null });
+  constructor(theme, told) {
+    Object.assign(this, { told, run: null, map: null, room: null, concepts: null, maps: new Map() });
+    Object.assign(this, { placement: null, beside: null });
     this.mainView = new MapView(element("map"), {
       label: "The learned map",
       keys: "map-keys",
       theme,
-      picked,
-      cleared,
+      picked: told.picked,
+      cleared: told.cleared,
       pointed: (node) => this.showCard(node),
-      reached: (node) => said(this.describe(node)),
+      reached: (node) => told.said(this.describe(node)),
     });
     const nothing = () => {};
-    const quiet = { theme, keys: "map-keys", cleared, picked: nothing, pointed: nothing, reached: nothing };
+    const quiet = { theme, keys: "map-keys", cleared: nothing, picked: nothing, pointed: nothing, reached: nothing };
     this.otherView = new MapView(element("other"), { ...quiet, label: "The other map" });
-    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true room", picked: pickedPlace });
+    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true room", picked: told.pickedPlace });
     this.listen();
   }
 
@@ -91,8 +97,9 @@ export class Explorer {
     this.listChoices();
     this.applyLook();
     const early = map.early ? " so far: the run is still training" : "";
-    const count = `${map.nodes.observation.length.toLocaleString("en")} nodes`;
-    element("map-caption").textContent = `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${(100 * map.explained).toFixed(1)}% of all steps explained`;
+    const count = counted(map.nodes.observation.length, "node");
+    element("map-caption").textContent =
+      `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${percent(map.explained, 1)} of all steps explained`;
   }
 
   /** With its nodes in the colours of concepts, where there are any and they are asked for. */
@@ -113,7 +120,7 @@ export class Explorer {
   listChoices() {
     const { run, map } = this;
     const kinds = run.maps.map(({ kind }) => ({ id: kind, name: SHORT[kind] ?? kind }));
-    segments(element("kinds"), kinds, map.kind, (kind) => this.kindChosen(kind));
+    segments(element("kinds"), kinds, map.kind, (kind) => this.told.kindChosen(kind));
     segments(element("placements"), map.placements, this.placement.id, (id) => this.place(id));
     const others = kinds.filter(({ id }) => id !== map.kind).map(({ id }) => ({ id, name: `${SHORT[id]} map` }));
     const room = this.room?.points ? [{ id: "room", name: "true room" }] : [];
@@ -145,7 +152,7 @@ export class Explorer {
     element("room-pane").hidden = what !== "room";
     element("other-pane").hidden = !["minimal", "paper"].includes(what);
     if (["minimal", "paper"].includes(what)) await this.showOther(what);
-    this.besideChanged();
+    this.told.besideChanged();
   }
 
   async showOther(kind) {
@@ -154,7 +161,9 @@ export class Explorer {
     other.roads ??= makeRoads(other);
     this.otherView.show(other, other.placements.find(({ id }) => id === this.placement.id) ?? other.placements[0]);
     this.otherView.setLook({ merged: other.merged, weak: other.weak, markWeak: false });
-    element("other-caption").textContent = `${NAMES[kind]}: ${other.nodes.observation.length.toLocaleString("en")} nodes, ${other.merged ? `${other.merged.length} merged` : `${(100 * other.explained).toFixed(1)}% explained`}`;
+    const count = counted(other.nodes.observation.length, "node");
+    const worth = other.merged ? `${other.merged.length} merged` : `${percent(other.explained, 1)} explained`;
+    element("other-caption").textContent = `${NAMES[kind]}: ${count}, ${worth}`;
   }
 
   listActions() {
@@ -224,7 +233,7 @@ export class Explorer {
     if (found === null) return "there is no way";
     const met = this.room.follow(start, found.actions);
     const misses = met[met.length - 1] === goal ? "" : ", which do not lead there";
-    return `${found.actions.length} actions${misses}`;
+    return `${counted(found.actions.length, "action")}${misses}`;
   }
 
   /** What the room says to a plan: empty where there is no room or it says nothing. */
@@ -232,6 +241,8 @@ export class Explorer {
     const places = this.map?.nodes.position;
     if (!this.room || !places || places[start] === null || places[goal] === null) return "";
     const met = this.room.follow(places[start], found.actions);
-    return met[met.length - 1] === places[goal] ? " In the room they lead there." : " In the room they lead elsewhere, to the cross.";
+    return met[met.length - 1] === places[goal]
+      ? " In the room they lead there."
+      : " In the room they lead elsewhere, to the cross.";
   }
 }

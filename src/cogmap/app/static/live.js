@@ -20,7 +20,12 @@ export class Live {
 
   async watch() {
     for (;;) {
-      const live = await ask("live").catch((problem) => ({ state: "stopped", revisions: {}, rows: 0, problems: [problem.message] }));
+      const live = await ask("live").catch((problem) => ({
+        state: "stopped",
+        revisions: {},
+        rows: 0,
+        problems: [problem.message],
+      }));
       const now = JSON.stringify(live);
       if (now !== this.last) {
         this.last = now;

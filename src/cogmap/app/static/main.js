@@ -8,6 +8,7 @@ import { ReplayPanel } from "./replay_panel.js";
 import { RunPanel } from "./run_panel.js";
 import { PlanDesk } from "./shared/plan_desk.js";
 import { followTheme, readTheme } from "./shared/theme.js";
+import { counted } from "./shared/words.js";
 import { Tabs } from "./tabs.js";
 import { WalkPanel } from "./walk_panel.js";
 
@@ -15,36 +16,43 @@ const element = (id) => document.getElementById(id);
 
 class Page {
   constructor() {
-    this.tab = "plan";
+    Object.assign(this, { tab: "plan", away: false });
     this.theme = readTheme();
     this.explorer = new Explorer(() => this.theme, {
       picked: (node) => this.picked(node),
       pickedPlace: (position) => this.pickedPlace(position),
       cleared: () => this.desk.clear(),
       said: (text) => this.desk.say(text),
+      kindChosen: (kind) => this.guarded(() => this.showMap(kind)),
+      besideChanged: () => this.redraw(),
     });
-    this.explorer.kindChosen = (kind) => this.guarded(() => this.showMap(kind));
-    this.explorer.besideChanged = () => this.redraw();
     this.desk = new PlanDesk({
       changed: () => this.planned(),
       extra: (desk) => this.explorer.planInRoom(desk),
       picture: (node) => this.explorer.picture(node),
     });
-    this.walk = new WalkPanel(this.explorer);
+    this.walk = new WalkPanel(this.explorer, (node) => this.planFrom(node));
     this.replay = new ReplayPanel(this.explorer);
     this.runPanel = new RunPanel();
     this.tabs = new Tabs(document.querySelector('[role="tablist"]'), (name) => this.opened(name));
-    this.explorer.planFrom = (node) => this.planFrom(node);
     element("swap").addEventListener("click", () => this.swap());
     element("steps").addEventListener("pointerover", (event) => this.pointAt(event.target.closest("li")));
     element("steps").addEventListener("pointerleave", () => this.pointAt(null));
-    onConnection((answers) => this.banner(answers ? "" : "The server does not answer. Plans still work; everything else goes on as soon as it is back."));
+    onConnection((answers) => this.connected(answers));
     followTheme(element("theme"), () => this.themed());
   }
 
   themed() {
     this.theme = readTheme();
     for (const view of this.explorer.views) view.stage.repaint();
+  }
+
+  /** Whether the server answers: told when it stops, and when it begins again. */
+  connected(answers) {
+    if (answers === !this.away) return;
+    this.away = !answers;
+    const gone = "The server does not answer. Plans still work; everything else goes on as soon as it is back.";
+    this.banner(this.away ? gone : "");
   }
 
   banner(text) {
@@ -67,7 +75,9 @@ class Page {
       await this.loadRun();
       const kinds = this.explorer.run.maps.map(({ kind }) => kind);
       if (kinds.length > 0) await this.showMap(kinds.includes(kept.kind) ? kept.kind : kinds[0], kept);
-      this.tabs.open(["plan", "walk", "replay", "run"].includes(kept.tab) ? kept.tab : kinds.length > 0 ? "plan" : "run");
+      this.tabs.open(
+        ["plan", "walk", "replay", "run"].includes(kept.tab) ? kept.tab : kinds.length > 0 ? "plan" : "run",
+      );
     });
     await new Live((live) => this.guarded(() => this.lived(live))).watch();
   }
@@ -88,8 +98,10 @@ class Page {
     const { run, room } = this.explorer;
     const [map] = run.maps;
     if (!map) return "The map appears as soon as there is one.";
-    const places = room ? ` for ${room.observation.length.toLocaleString("en")} places` : "";
-    return `${map.nodes.toLocaleString("en")} nodes${places}, learned from ${run.observations.labels.length} observations and ${run.actions.labels.length} action${run.actions.labels.length === 1 ? "" : "s"} alone`;
+    const places = room ? ` for ${counted(room.observation.length, "place")}` : "";
+    const [seen, done] = [run.observations.labels.length, run.actions.labels.length];
+    const sources = `${counted(seen, "observation")} and ${counted(done, "action")}`;
+    return `${counted(map.nodes, "node")}${places}, learned from ${sources} alone`;
   }
 
   /** Another map, or another revision of it: nodes chosen on the old one mean nothing on it. */

@@ -9,7 +9,10 @@ export function recall() {
     revision: kept.get("revision"),
     start: number("start"),
     goal: number("goal"),
-    avoid: (kept.get("avoid") ?? "").split(",").filter((text) => /^\d+$/.test(text)).map(Number),
+    avoid: (kept.get("avoid") ?? "")
+      .split(",")
+      .filter((text) => /^\d+$/.test(text))
+      .map(Number),
   };
 }
 

@@ -36,12 +36,15 @@ function placement(id, name, x, y, edges) {
 }
 
 /** A quarter of the usual length of an edge; less, down to a tenth, where nodes lie closer together than that. */
-export function fittingRadius(points, edges) {
+function fittingRadius(points, edges) {
   const lengths = edges.source
     .map((from, edge) => distance(points[from], points[edges.target[edge]]))
     .filter((length) => length > 0);
   const usual = quantile(lengths, 0.5) ?? 1;
-  const gaps = nearestGaps(points.filter((point) => point !== null), usual);
+  const gaps = nearestGaps(
+    points.filter((point) => point !== null),
+    usual,
+  );
   return Math.max(usual / 10, Math.min(usual / 4, (quantile(gaps, 0.5) ?? usual) * 0.46));
 }
 

@@ -1,13 +1,14 @@
 /* What there is to know about the node under the pointer. */
 
 import { made, swatch } from "./shared/swatch.js";
+import { counted } from "./shared/words.js";
 
 const EDGES = 8; // more are counted
 
 export function nodeCard(map, node, { views, concept }) {
   const { observation, support, merged, position } = map.nodes;
   const seen = observation[node];
-  const facts = [`${support[node].toLocaleString("en")} visit${support[node] === 1 ? "" : "s"}`];
+  const facts = [counted(support[node], "visit")];
   if (position && position[node] !== null) facts.push(`place ${position[node]}`);
   if (merged && merged[node]) facts.push("stands for several places");
   if (concept) facts.push(concept);

@@ -2,6 +2,7 @@
 
 import { ask } from "./api.js";
 import { drawBars } from "./bars.js";
+import { percent } from "./shared/words.js";
 
 const BEAT = 280; // milliseconds a step while it plays
 const TAIL = 40; // steps of the way behind it
@@ -11,7 +12,22 @@ export class ReplayPanel {
     Object.assign(this, { explorer, walk: null, step: 0, active: false, timer: null, asked: null });
     const element = (name) => document.getElementById(`replay-${name}`);
     this.elements = Object.fromEntries(
-      ["live", "walk", "count", "bars", "step", "back", "play", "next", "jump", "at", "seen", "told", "none", "error"].map((name) => [name, element(name)]),
+      [
+        "live",
+        "walk",
+        "count",
+        "bars",
+        "step",
+        "back",
+        "play",
+        "next",
+        "jump",
+        "at",
+        "seen",
+        "told",
+        "none",
+        "error",
+      ].map((name) => [name, element(name)]),
     );
     const { elements } = this;
     elements.walk.addEventListener("change", () => this.load(Number(elements.walk.value)));
@@ -94,20 +110,25 @@ export class ReplayPanel {
     const after = step > 0 ? `after ${labels[walk.actions[step - 1]]}` : "at the start";
     elements.at.textContent = `Step ${step}, ${after}`;
     elements.seen.replaceChildren(...explorer.seen(walk.observations[step], walk.sure[step] ? walk.nodes[step] : null));
-    const percent = `${(100 * walk.certainty[step]).toFixed(0)}%`;
+    const certainty = percent(walk.certainty[step]);
     const jumped = this.jumps.has(step) ? " A teleportation: it takes itself to have jumped." : "";
-    const sure = `It takes itself to be at node ${walk.nodes[step]} (${percent}).`;
-    elements.told.textContent = (walk.sure[step] ? sure : `Not sure yet: node ${walk.nodes[step]} is the likeliest (${percent}).`) + jumped;
+    const sure = `It takes itself to be at node ${walk.nodes[step]} (${certainty}).`;
+    elements.told.textContent =
+      (walk.sure[step] ? sure : `Not sure yet: node ${walk.nodes[step]} is the likeliest (${certainty}).`) + jumped;
   }
 
   chart() {
     const { walk, step } = this;
-    drawBars(this.elements.bars, walk.certainty.map((certainty) => 1 - certainty), {
-      classes: walk.sure.map((sure) => (sure ? "sure" : "bar-fill")),
-      jumps: walk.teleported,
-      here: step,
-      label: `How unsure it is at each step, with ${walk.teleported.length} teleportations; now at step ${step}`,
-    });
+    drawBars(
+      this.elements.bars,
+      walk.certainty.map((certainty) => 1 - certainty),
+      {
+        classes: walk.sure.map((sure) => (sure ? "sure" : "bar-fill")),
+        jumps: walk.teleported,
+        here: step,
+        label: `How unsure it is at each step, with ${walk.teleported.length} teleportations; now at step ${step}`,
+      },
+    );
   }
 
   /** The whole belief at this step; the last one asked for is the one shown. */
@@ -116,7 +137,11 @@ export class ReplayPanel {
     this.asked?.abort();
     this.asked = new AbortController();
     try {
-      const { belief } = await ask(`replay/${walk.walk}/${step}?map=${explorer.map.kind}`, undefined, this.asked.signal);
+      const { belief } = await ask(
+        `replay/${walk.walk}/${step}?map=${explorer.map.kind}`,
+        undefined,
+        this.asked.signal,
+      );
       if (this.walk === walk && this.step === step) this.draw(belief);
     } catch (problem) {
       if (problem.name !== "AbortError") this.fail(problem.message);

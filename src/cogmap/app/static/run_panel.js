@@ -44,7 +44,11 @@ function mapTable(maps) {
 
 /** A table that scrolls sideways on a narrow screen. */
 function table(name, columns, rows) {
-  const head = made("tr", {}, ...columns.map((column) => made(column ? "th" : "td", column ? { scope: "col" } : {}, column)));
+  const head = made(
+    "tr",
+    {},
+    ...columns.map((column) => made(column ? "th" : "td", column ? { scope: "col" } : {}, column)),
+  );
   const body = rows.map(([first, ...rest]) => {
     return made("tr", {}, made("th", { scope: "row" }, first), ...rest.map((cell) => made("td", {}, cell)));
   });

@@ -21,7 +21,12 @@ export class Tabs {
   key(event) {
     const here = this.tabs.indexOf(document.activeElement);
     const last = this.tabs.length - 1;
-    const next = { ArrowRight: here === last ? 0 : here + 1, ArrowLeft: here === 0 ? last : here - 1, Home: 0, End: last }[event.key];
+    const next = {
+      ArrowRight: here === last ? 0 : here + 1,
+      ArrowLeft: here === 0 ? last : here - 1,
+      Home: 0,
+      End: last,
+    }[event.key];
     if (next === undefined || here < 0) return;
     event.preventDefault();
     this.tabs[next].focus();

@@ -4,20 +4,25 @@ import { ask, Refused } from "./api.js";
 import { drawBars, spread } from "./bars.js";
 import { actionForKey, directionsOf, signOf } from "./directions.js";
 import { made, swatch } from "./shared/swatch.js";
+import { counted, percent } from "./shared/words.js";
 
 const KEPT = "cogmap-walk"; // origin and actions, to take the walk up again after a reload or a restart
 const SHOWN = 60; // steps of the history
 
+/** `planFrom(node)` is called when the agent knows where it is and a plan from there is wanted. */
 export class WalkPanel {
-  constructor(explorer) {
-    Object.assign(this, { explorer, walk: null, steps: [], busy: false, active: false });
+  constructor(explorer, planFrom) {
+    Object.assign(this, { explorer, walk: null, steps: [], actions: [], busy: false, active: false });
     const element = (name) => document.getElementById(`walk-${name}`);
     this.elements = Object.fromEntries(
-      ["begin", "plan", "live", "seen", "keys", "told", "bars", "steps", "error", "lead"].map((name) => [name, element(name)]),
+      ["begin", "plan", "live", "seen", "keys", "told", "bars", "steps", "error", "lead"].map((name) => [
+        name,
+        element(name),
+      ]),
     );
     this.pad = document.getElementById("pad");
     this.elements.begin.addEventListener("click", () => this.begin());
-    this.elements.plan.addEventListener("click", () => this.explorer.planFrom(this.walk.node));
+    this.elements.plan.addEventListener("click", () => planFrom(this.walk.node));
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
@@ -33,7 +38,8 @@ export class WalkPanel {
     const arrows = this.directions.some((way) => way !== null) ? "arrow keys or W A S D, " : "";
     this.elements.keys.textContent = `Keys: ${arrows}1 to ${Math.min(9, labels.length)} for the actions.`;
     if (run.world === "map") {
-      this.elements.lead.textContent = "Be the agent. There is no true world with this run, so it walks on the map itself.";
+      this.elements.lead.textContent =
+        "Be the agent. There is no true world with this run, so it walks on the map itself.";
     }
   }
 
@@ -62,7 +68,7 @@ export class WalkPanel {
 
   keep() {
     const { origin, map, revision } = this.walk;
-    const actions = this.steps.slice(1).map((step) => step.action);
+    const { actions } = this;
     try {
       sessionStorage.setItem(KEPT, JSON.stringify({ origin, map, revision, actions }));
     } catch {
@@ -75,25 +81,28 @@ export class WalkPanel {
     const { map } = this.explorer;
     await this.doing(async () => {
       const asked = { map: map.kind, revision: map.revision, ...(position === undefined ? {} : { position }) };
-      this.take(await ask("walks", asked));
+      this.take(await ask("walks", asked), []);
     });
   }
 
   /** Take a walk up again: on a server that forgot it, or after a reload. */
   async resume() {
     const { origin, map, revision, actions } = this.kept();
-    await this.doing(async () => this.take(await ask("walks", { map, revision, position: origin, actions })));
+    await this.doing(async () => {
+      this.take(await ask("walks", { map, revision, position: origin, actions }), actions);
+    });
   }
 
-  /** A walk from its beginning: the belief of the past is known by its certainty alone. */
-  take(walk) {
-    this.walk = walk;
-    const { observations, actions, certainty } = walk.history;
+  /** A walk and all its actions. The belief of the past is known by its certainty alone. */
+  take(walk, actions) {
+    Object.assign(this, { walk, actions });
+    const { observations, certainty } = walk.history;
+    const taken = walk.history.actions; // one less, or as many where the beginning is left out
     const first = walk.step - observations.length + 1;
     this.steps = observations.map((observation, index) => ({
       step: first + index,
       observation,
-      action: index > 0 ? actions[actions.length - observations.length + index] : null,
+      action: index > 0 ? taken[taken.length - observations.length + index] : null,
       candidates: index === observations.length - 1 ? walk.belief.candidates : 1 / Math.max(certainty[index], 1e-6),
     }));
     this.positions = [...(walk.history.positions ?? [])];
@@ -105,8 +114,16 @@ export class WalkPanel {
     if (this.walk === null || this.busy || !this.walk.legal.includes(action)) return;
     await this.doing(async () => {
       const next = await this.stepOnServer(action);
-      if (next.history) return this.take(next); // the server had forgotten the walk, or had taken the step already
-      this.steps.push({ step: next.step, observation: next.observation, action, candidates: next.belief.candidates, surprise: next.surprise });
+      const actions = [...this.actions, action];
+      if (next.history) return this.take(next, actions.slice(0, next.step)); // forgotten there, or taken already
+      this.actions = actions;
+      this.steps.push({
+        step: next.step,
+        observation: next.observation,
+        action,
+        candidates: next.belief.candidates,
+        surprise: next.surprise,
+      });
       this.positions.push(next.position);
       this.walk = { ...this.walk, ...next };
       this.keep();
@@ -122,8 +139,7 @@ export class WalkPanel {
       if (!(problem instanceof Refused)) throw problem;
       if (problem.status === 409) return ask(`walks/${id}`);
       if (problem.status !== 404) throw problem;
-      const actions = [...this.steps.slice(1).map((past) => past.action), action];
-      return ask("walks", { map, revision, position: origin, actions });
+      return ask("walks", { map, revision, position: origin, actions: [...this.actions, action] });
     }
   }
 
@@ -161,27 +177,44 @@ export class WalkPanel {
     });
     const count = explorer.map.nodes.observation.length;
     const heights = this.steps.slice(-SHOWN).map((step) => spread(step.candidates, count));
-    const label = `How many nodes it might be at, step by step: now about ${Math.round(walk.belief.candidates)} of ${count}`;
+    const now = Math.round(walk.belief.candidates);
+    const label = `How many nodes it might be at, step by step: now about ${now} of ${count}`;
     drawBars(elements.bars, heights, { label });
-    elements.steps.replaceChildren(...this.steps.slice(-SHOWN).reverse().map((step) => this.item(step)));
+    elements.steps.replaceChildren(
+      ...this.steps
+        .slice(-SHOWN)
+        .reverse()
+        .map((step) => this.item(step)),
+    );
     this.draw();
   }
 
   words() {
     const { walk } = this;
-    const percent = `${(100 * walk.certainty).toFixed(walk.certainty > 0.99 ? 1 : 0)}%`;
-    if (walk.sure) return `It knows where it is: node ${walk.node} (${percent}).`;
-    const about = Math.round(walk.belief.candidates);
-    return `It may be at any of about ${about} node${about === 1 ? "" : "s"}; node ${walk.node} is the likeliest (${percent}).`;
+    const certainty = percent(walk.certainty, walk.certainty > 0.99 ? 1 : 0);
+    if (walk.sure) return `It knows where it is: node ${walk.node} (${certainty}).`;
+    const about = counted(Math.round(walk.belief.candidates), "node");
+    return `It may be at any of about ${about}; node ${walk.node} is the likeliest (${certainty}).`;
   }
 
   item({ step, observation, action, candidates, surprise }) {
     const { run } = this.explorer;
     const item = made("li", {}, made("span", {}, action === null ? "start" : run.actions.labels[action]));
-    const seen = made("span", { className: "seen" }, swatch(run.observations.colours[observation]), run.observations.labels[observation]);
+    const seen = made(
+      "span",
+      { className: "seen" },
+      swatch(run.observations.colours[observation]),
+      run.observations.labels[observation],
+    );
     const doubt = surprise > 3 ? "surprised · " : "";
     item.append(made("span", { className: "arrow" }, "→"), seen);
-    item.append(made("span", { className: "spread" }, `${doubt}${candidates < 1.5 ? "1 node" : `≈ ${Math.round(candidates)} nodes`}`));
+    item.append(
+      made(
+        "span",
+        { className: "spread" },
+        `${doubt}${candidates < 1.5 ? "1 node" : `≈ ${Math.round(candidates)} nodes`}`,
+      ),
+    );
     item.dataset.step = step;
     return item;
   }

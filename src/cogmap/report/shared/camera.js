@@ -31,7 +31,11 @@ export class Camera {
     const { x, y, width, height } = this.home;
     const scale = this.homeScale();
     const below = (this.height - height * scale) / 2;
-    return { x: x + width / 2, y: y + height / 2 + Math.max(0, Math.min(BUTTONS, this.height / 2) - below) / scale, scale };
+    return {
+      x: x + width / 2,
+      y: y + height / 2 + Math.max(0, Math.min(BUTTONS, this.height / 2) - below) / scale,
+      scale,
+    };
   }
 
   show({ x, y, scale }) {

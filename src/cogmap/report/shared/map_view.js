@@ -178,7 +178,10 @@ export class MapView {
     const { x, y, width, height } = this.stage.camera.home;
     const [nearest] = [...Array(this.scene.count).keys()]
       .filter((node) => !Number.isNaN(this.points[2 * node]))
-      .map((node) => [node, Math.hypot(this.points[2 * node] - x - width / 2, this.points[2 * node + 1] - y - height / 2)])
+      .map((node) => [
+        node,
+        Math.hypot(this.points[2 * node] - x - width / 2, this.points[2 * node + 1] - y - height / 2),
+      ])
       .reduce((one, two) => (two[1] < one[1] ? two : one), [null, Infinity]);
     return nearest;
   }

@@ -109,7 +109,7 @@ export function drawnFrom() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches ? -Infinity : performance.now();
 }
 
-/** A veil over the map, and through it the nodes where the agent may be, the likelier the larger; gives the likely ones. */
+/** A veil over the map, and through it the nodes where the agent may be, the likelier the larger. The likely ones. */
 export function drawBelief(context, camera, at, belief, size, theme, colourOf) {
   context.globalAlpha = 0.8;
   context.fillStyle = theme.ground;

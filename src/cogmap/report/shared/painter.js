@@ -44,9 +44,7 @@ export class Painter {
   /** Whether any of a line from one place to another can be in sight; false where an end has no place. */
   sees(x1, y1, x2, y2) {
     const { width, height } = this.camera;
-    return (
-      Math.max(x1, x2) >= 0 && Math.max(y1, y2) >= 0 && Math.min(x1, x2) <= width && Math.min(y1, y2) <= height
-    );
+    return Math.max(x1, x2) >= 0 && Math.max(y1, y2) >= 0 && Math.min(x1, x2) <= width && Math.min(y1, y2) <= height;
   }
 
   seesNode(x, y) {

@@ -2,6 +2,7 @@
 
 import { makeRoads, shortestPlan } from "./planner.js";
 import { made, swatch } from "./swatch.js";
+import { counted } from "./words.js";
 
 /**
  * The part of a page that plans. It finds its elements by their ids: start, goal, clear, avoid, told, steps.
@@ -89,7 +90,7 @@ export class PlanDesk {
       this.say("There is no way on the map.");
     } else {
       const { nodes, actions, dropped } = this.found;
-      const length = `${actions.length} action${actions.length === 1 ? "" : "s"}.`;
+      const length = `${counted(actions.length, "action")}.`;
       const past = dropped ? " There is no way round: this is the shortest of all." : "";
       this.say(`${length}${past}${this.extra(this)}`);
       this.steps.append(...actions.map((action, step) => this.stepOf(action, nodes[step + 1])));

@@ -60,12 +60,16 @@ export class RoomView {
 
   paintLabels(context, camera) {
     const height = Math.min(13, camera.scale * this.side * 0.42);
-    Object.assign(context, { textAlign: "center", textBaseline: "middle", font: `500 ${height}px ${this.theme().font}` });
+    Object.assign(context, {
+      textAlign: "center",
+      textBaseline: "middle",
+      font: `500 ${height}px ${this.theme().font}`,
+    });
     context.globalAlpha = 0.75;
     this.places.forEach(([x, y], position) => {
       const seen = this.room.observation[position];
       const word = this.room.labels[seen];
-      const text = word.slice(0, Math.max(1, Math.floor(camera.scale * this.side / (0.6 * height))));
+      const text = word.slice(0, Math.max(1, Math.floor((camera.scale * this.side) / (0.6 * height))));
       context.fillStyle = textOn(this.room.colours[seen]);
       context.fillText(text, ...camera.toStage(x, y));
     });
@@ -91,7 +95,9 @@ export class RoomView {
     const { path, missed, trail, agent, start, goal } = this.marks;
     const jumps = (way) => (step) => way[step] !== undefined && !this.isNear(way[step - 1], way[step]);
     if (trail) marks.drawTrail(context, at, trail, size, theme, jumps(trail));
-    const drawing = path ? marks.drawPath(context, at, path, 0.7 * size, theme, now - this.pathBegun, jumps(path)) : false;
+    const drawing = path
+      ? marks.drawPath(context, at, path, 0.7 * size, theme, now - this.pathBegun, jumps(path))
+      : false;
     if (start !== null) marks.drawEnd(context, at(start), "A", size, theme);
     if (goal !== null) marks.drawEnd(context, at(goal), "B", size, theme);
     if (path && missed) marks.drawCross(context, at(path[path.length - 1]), size, theme);
@@ -138,7 +144,12 @@ function findWalls({ points, moves }) {
   const open = new Set(moves.source.map((from, move) => `${keyOf[from]} ${keyOf[moves.target[move]]}`));
   const walls = [];
   for (const [key, [x, y]] of cells) {
-    for (const [dx, dy] of [[1, 0], [0, 1], [-1, 0], [0, -1]]) {
+    for (const [dx, dy] of [
+      [1, 0],
+      [0, 1],
+      [-1, 0],
+      [0, -1],
+    ]) {
       const other = `${x + dx},${y + dy}`;
       if (cells.has(other) && (dx < 0 || dy < 0)) continue; // each inner border once
       if (open.has(`${key} ${other}`) || open.has(`${other} ${key}`)) continue;

@@ -11,7 +11,7 @@ function reducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** `paint(context, camera)` draws the picture, `mark(context, camera, now)` the marks; it returns true to be called again. */
+/** `paint(context, camera)` draws the picture, `mark(context, camera, now)` the marks: true to be called again. */
 export class Stage {
   constructor(host, { label, keys, paint, mark, tap, hover }) {
     Object.assign(this, { host, paint, mark, camera: new Camera(), spent: 0, stale: true, still: null, flight: null });
