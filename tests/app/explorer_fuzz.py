@@ -1,7 +1,7 @@
 """Requests made up by schemathesis from the API's own description, sent to the application without a network."""
 
 import schemathesis
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis.errors import Unsatisfiable
 from schemathesis.generation import GenerationMode
 from served_runs import application, write_run
@@ -37,22 +37,22 @@ class Requests:
     def count(self) -> int:
         return sum(self.statuses.values())
 
-    def send(self, examples: int) -> None:
+    def send(self, examples: int, chance: int = 0) -> None:
         """So many requests to every address: as described, and broken on purpose."""
         for operation in self.schema.get_all_operations():
             for mode in (GenerationMode.POSITIVE, GenerationMode.NEGATIVE):
                 try:
-                    self._fuzz(operation.ok(), mode, examples)
+                    self._fuzz(operation.ok(), mode, examples, chance)
                 except Unsatisfiable:  # an address without a parameter cannot be asked wrongly
                     assert mode is GenerationMode.NEGATIVE
 
-    def _fuzz(self, operation, mode, examples) -> None:
+    def _fuzz(self, operation, mode, examples, chance) -> None:
+        @seed(chance)
         @given(case=operation.as_strategy(generation_mode=mode))
         @settings(
             max_examples=examples,
             deadline=None,
             database=None,
-            derandomize=True,
             phases=(Phase.explicit, Phase.generate),
             suppress_health_check=list(HealthCheck),
         )
