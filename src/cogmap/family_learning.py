@@ -32,7 +32,7 @@ RECURRENT: Mapping[str, Any] = {
     "validate_every": 200,
 }
 ATLAS_FILE = "atlas.npz"
-ATLAS_WALKS = 3000  # that it is made from, at the most: in 1152 places each move was then made some 250 times
+ATLAS_WALKS = 3000  # that it is made from, at the most: in 1152 places each move was then made some 130 times
 TRANSFORMER: Mapping[str, Any] = RECURRENT | {
     "batch_size": 32,
     "window": 100,

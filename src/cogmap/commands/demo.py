@@ -33,6 +33,9 @@ _OURS = (
     "room.truth.npz",
     "test.npz",
     "test.truth.npz",
+    "new_room.npz",
+    "new_room.truth.npz",
+    Path("runs/family"),
     RUN,
     RIVAL,
     "figures",
@@ -50,8 +53,8 @@ class Args:
     """of the room, the walks and the training"""
     steps: int = 700
     """of the training, at the most, so that a slow machine learns as much as a fast one"""
-    world: Literal["room", "3d"] = "room"
-    """a small room of four colours; or a 3D room seen through the agent's eyes (extra `3d`)"""
+    world: Literal["room", "3d", "family"] = "room"
+    """a small room of four colours; a 3D room seen through the agent's eyes (extra `3d`); or rooms never trained on"""
 
 
 def run(args: Args) -> None:
@@ -63,6 +66,11 @@ def run(args: Args) -> None:
         from cogmap.commands.demo_3d import run_3d
 
         run_3d(args.out, args.seed, args.steps)
+        return
+    if args.world == "family":
+        from cogmap.commands.demo_family import run_family
+
+        run_family(args.out, args.seed)
         return
     _tell(
         1,

@@ -11,8 +11,6 @@ the family knows of the rest can be added, with no support.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from scipy.sparse import coo_array, csgraph
 
@@ -31,11 +29,23 @@ _ROUNDS = 3  # of smoothing; colours of places seldom seen may change after the 
 
 
 def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
-    """The minimal map of walks in many rooms, seen in base."""
-    in_base = replace(
-        walks, observations=base_targets(walks), num_observations=num_targets, observation_labels=None
+    """The minimal map of the later halves of walks in many rooms, seen in base.
+
+    In its first steps a model takes the room for another of the family now and then. Such steps lead out of the parts
+    of the atlas, and with enough of them parts would not look like places to stay.
+    """
+    from_step = int(np.median(walks.lengths)) // 2
+    long = np.flatnonzero(walks.lengths > from_step + 1)
+    later = Walks(
+        observations=base_targets(walks)[long, from_step:],
+        actions=walks.actions[long, from_step:],
+        lengths=walks.lengths[long] - from_step,
+        num_observations=num_targets,
+        num_actions=walks.num_actions,
+        action_labels=walks.action_labels,
     )
-    return build_map(codes, in_base, kind="minimal", polished=False)
+    codes = Codes(codes.codes[long, from_step:], later.lengths, codes.num_codes)
+    return build_map(codes, later, kind="minimal", polished=False)
 
 
 def room_map(
