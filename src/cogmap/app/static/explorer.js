@@ -96,7 +96,7 @@ export class Explorer {
     this.mainView.show(this.coloured(map), this.placement);
     this.listChoices();
     this.applyLook();
-    const early = map.early ? " so far: the run is still training" : "";
+    const early = map.early ? " so far, while the run trains" : "";
     const count = counted(map.nodes.observation.length, "node");
     element("map-caption").textContent =
       `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${percent(map.explained, 1)} of all steps explained`;

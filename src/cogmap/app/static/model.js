@@ -1,5 +1,7 @@
 /* The server's answers in the form in which the shared modules draw and plan. */
 
+const LARGEST = 0.3; // radius of a node: a cell is 1 wide, and so is an edge in a layout
+
 /** A map with its labels and colours, its placements, and what is odd about it. */
 export function makeMap(run, answer) {
   const { nodes, edges } = answer;
@@ -35,7 +37,7 @@ function placement(id, name, x, y, edges) {
   return { id, name, points, radius: fittingRadius(points, edges) };
 }
 
-/** A quarter of the usual length of an edge; less, down to a tenth, where nodes lie closer together than that. */
+/** A quarter of the usual length of an edge; less, down to a tenth, where nodes lie closer; less than half a cell. */
 function fittingRadius(points, edges) {
   const lengths = edges.source
     .map((from, edge) => distance(points[from], points[edges.target[edge]]))
@@ -45,7 +47,7 @@ function fittingRadius(points, edges) {
     points.filter((point) => point !== null),
     usual,
   );
-  return Math.max(usual / 10, Math.min(usual / 4, (quantile(gaps, 0.5) ?? usual) * 0.46));
+  return Math.min(LARGEST, Math.max(usual / 10, Math.min(usual / 4, (quantile(gaps, 0.5) ?? usual) * 0.46)));
 }
 
 function distance(one, two) {
