@@ -151,19 +151,21 @@ def _methods(args: Options, default: tuple[str, ...]) -> list[Method]:
 
 
 def _trained(args: Options, method: Method, rooms: RoomFamily, name: str) -> Run:
-    """The run of a model on walks in `rooms`, trained, resumed or opened."""
-    from cogmap.family_learning import learn_family
+    """The run of a model on walks in `rooms`: trained, resumed, or opened and its atlas made anew."""
+    from cogmap.family_learning import learn_family, write_atlas
     from cogmap.run import MODEL_FILE, load_run
     from cogmap.walks.sample import sample_family_walks
 
     seed = args.first_seed
     folder = args.out / args.table / f"{method.slug}-{name}-{seed}"
-    if (folder / MODEL_FILE).is_file():
-        return load_run(folder)
-    print(f"{method.label} on {len(rooms)} rooms", flush=True)
     size = SIZES[args.table]
     rng = np.random.default_rng([seed, 1])
     walks, _, of_walk = sample_family_walks(rooms, size.training_walks, STEPS, rng)
+    if (folder / MODEL_FILE).is_file():
+        finished = load_run(folder)
+        write_atlas(finished, walks)
+        return finished
+    print(f"{method.label} on {len(rooms)} rooms", flush=True)
     return learn_family(
         walks,
         of_walk,

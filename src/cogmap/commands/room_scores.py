@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,8 +19,9 @@ if TYPE_CHECKING:
     from cogmap.run import Run
 
 # "atlas" is what `cogmap map` gives as the minimal map of a new room. "atlas, seen" leaves out what the room's own
-# walks did not come by; "minimal" and "paper" are the two builders on the codes of those walks alone.
-KINDS = ("atlas", "atlas, seen", "minimal", "paper")
+# walks did not come by; "paper, atlas" is the paper's builder on nodes of the atlas instead of codes; "minimal" and
+# "paper" are the two builders on the codes of the room's walks alone.
+KINDS = ("atlas", "atlas, seen", "paper, atlas", "minimal", "paper")
 ROLLOUTS = 10  # of a model without a map for each problem, as in the paper's appendix
 
 
@@ -88,12 +90,23 @@ def _builder(opened: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
     from cogmap.maps.build import build_map
     from cogmap.planning.whereabouts import nodes_by_code
 
-    if not kind.startswith("atlas"):
+    if kind in ("minimal", "paper"):
         return lambda codes, walks: build_map(codes, walks, kind=kind)
     atlas = load_atlas(opened)
+    if kind == "paper, atlas":
+        return lambda codes, walks: build_map(codes, walks, "paper", cluster=partial(_clusters, atlas))
     return lambda codes, walks: room_map(
         atlas, nodes_by_code(atlas, codes), codes, walks, inferred=kind == "atlas"
     )
+
+
+def _clusters(atlas: CognitiveMap, code_tuples: Integers) -> Integers:
+    """(J,) tuples (J, M) by their node of the atlas; one that has none is alone."""
+    from cogmap.planning.locate import locate
+
+    node = locate(atlas, code_tuples)
+    alone = atlas.num_nodes + np.arange(len(node), dtype=np.int32)
+    return np.unique(np.where(node >= 0, node, alone), return_inverse=True)[1].astype(np.int32)
 
 
 def _roll_out(

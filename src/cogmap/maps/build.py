@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from cogmap.errors import BadConfig
@@ -38,19 +40,22 @@ def build_map(
     t_ratio: float = 0.1,
     d_hamming: float = 0.25,
     polished: bool = True,
+    cluster: Callable[[Whole], Whole] | None = None,
 ) -> CognitiveMap:
     """The map that `codes` hold of the world where `walks` were taken.
 
     "minimal" has one node for every place that can be told apart, its thresholds come from the data. "paper" is
     the paper's, which `t_ratio` and `d_hamming` belong to. One that is not `polished` is made without smoothing, which
-    takes long where there are a thousand places.
+    takes long where there are a thousand places. `cluster` says which tuples (J, M) are one (J,) in the first of the
+    paper's steps, if not their Hamming distance.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
         return _minimal(code_tuples, index, walks, polished)
-    return _paper(code_tuples, index, walks, t_ratio, d_hamming)
+    joined = hamming_clusters(code_tuples, d_hamming) if cluster is None else cluster(code_tuples)
+    return _paper(code_tuples, index, walks, t_ratio, joined)
 
 
 def _minimal(code_tuples: Whole, index: Whole, walks: Walks, polished: bool) -> CognitiveMap:
@@ -63,8 +68,8 @@ def _minimal(code_tuples: Whole, index: Whole, walks: Walks, polished: bool) -> 
     return _record("minimal", code_tuples, found.code_node, edges, view.seen, walks, explained, warnings)
 
 
-def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, d_hamming: float) -> CognitiveMap:
-    cluster = hamming_clusters(code_tuples, d_hamming)  # (J,) step 1
+def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:
+    """From what step 1 makes of the tuples on: `cluster` (J,)."""
     clusters = int(cluster.max(initial=-1)) + 1
     counts = count_transitions(spread(cluster, index), walks.actions, clusters, walks.num_actions)
     graph = threshold_edges(counts, t_ratio)  # step 2
