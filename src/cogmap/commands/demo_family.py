@@ -47,7 +47,7 @@ class Stored:
     command: str  # that made it
 
 
-def open_stored(folder: Path = STORED) -> Stored:
+def open_stored(folder: Path) -> Stored:
     """The model that is kept with the code; `BadRun` where the code was installed without it."""
     if not (folder / MODEL_FILE).is_file():
         rule = f"the demo of a family must find its trained model in {folder}, which comes with a checkout"
@@ -59,7 +59,7 @@ def open_stored(folder: Path = STORED) -> Stored:
 def run_family(out: Path, seed: int) -> None:
     """Open, walk, map, score and draw; the folder has been made ready."""
     started = time.perf_counter()
-    stored = open_stored()
+    stored = open_stored(STORED)
     new = Family(**stored.rooms, rooms="test", walks=1, out=out / "new_room.npz")
     family = new.family()
     _tell(

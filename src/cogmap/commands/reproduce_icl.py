@@ -190,7 +190,7 @@ def walks_in_each(family: RoomFamily, seed: int) -> tuple[Walks, Truth, Integers
 
 
 def _tested(finished: Run, family: RoomFamily, seed: int) -> FamilyScores:
-    return score_family(finished, *walks_in_each(family, seed))
+    return score_family(finished, *walks_in_each(family, seed), disentangled=True)
 
 
 def _accuracy(finished: Run, family: RoomFamily, seed: int) -> float:

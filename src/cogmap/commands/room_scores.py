@@ -32,7 +32,7 @@ class FamilyScores:
     accuracy: InContextAccuracy
     ceiling: Ceiling | None  # None without the truth
     by_map: dict[str, dict[str, Any]]
-    disentanglement: float | None  # None unless there are several bottlenecks
+    disentanglement: float | None  # None unless there are several bottlenecks, and it was asked for
 
     def flat(self) -> dict[str, dict[str, float]]:
         """Every number by map and name; what belongs to no map is under ""."""
@@ -57,8 +57,12 @@ def score_family(
     kinds: Sequence[str] = KINDS,
     context_length: int = 100,
     rollouts: int = ROLLOUTS,
+    disentangled: bool = False,
 ) -> FamilyScores:
-    """All that the walks allow; `rooms` (B,) is the room of each. Without the truth there are no plans to judge."""
+    """All that the walks allow; `rooms` (B,) is the room of each. Without the truth there are no plans to judge.
+
+    disentangled: also ask how well bottlenecks foretell one another, which takes half a minute.
+    """
     from cogmap.codes.encode import encode_targets, predict_targets
     from cogmap.evaluation.family_ceiling import family_ceiling
     from cogmap.evaluation.in_context_rooms import in_context_accuracy, score_new_rooms
@@ -80,7 +84,8 @@ def score_family(
             kind: asdict(score_new_rooms(codes, walks, truth, rooms, _builder(opened, kind), context_length))
             for kind in kinds
         }
-    return FamilyScores(in_context_accuracy(predicted, walks), ceiling, by_map, _disentanglement(codes))
+    told = _disentanglement(codes) if disentangled else None
+    return FamilyScores(in_context_accuracy(predicted, walks), ceiling, by_map, told)
 
 
 def _builder(opened: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
