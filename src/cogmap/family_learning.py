@@ -6,7 +6,6 @@ means the same in every room. See `models/seen.py` for what the encoder is given
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from cogmap.run import Run
 
 # What learned new rooms soonest; the last of the walks in `docs/guide.md` has the figures.
-RECURRENT: Mapping[str, Any] = {
+RECURRENT: dict[str, Any] = {
     "seen_so_far": True,
     "present_weight": 1.0,
     "batch_size": 48,
@@ -33,7 +32,7 @@ RECURRENT: Mapping[str, Any] = {
 }
 ATLAS_FILE = "atlas.npz"
 ATLAS_WALKS = 3000  # that it is made from, at the most: in 1152 places each move was then made some 130 times
-TRANSFORMER: Mapping[str, Any] = RECURRENT | {
+TRANSFORMER: dict[str, Any] = RECURRENT | {
     "batch_size": 32,
     "window": 100,
     "attention_span": 100,

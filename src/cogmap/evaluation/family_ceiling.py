@@ -11,10 +11,11 @@ from __future__ import annotations
 from itertools import permutations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.evaluation.ceiling import Ceiling
-from cogmap.records import Floats, Integers, TableWorld, Walks
+from cogmap.records import Booleans, Floats, Integers, TableWorld, Walks
 from cogmap.walks.base_targets import base_targets
 
 WALKS_AT_ONCE = 64
@@ -31,7 +32,7 @@ def family_ceiling(walks: Walks, base: TableWorld) -> Ceiling:
     return Ceiling(accuracy=float(right.mean()), by_step=right.mean(axis=0))
 
 
-def _foretold(walks: Walks, base: TableWorld) -> np.ndarray:
+def _foretold(walks: Walks, base: TableWorld) -> Booleans:
     """(B, N - 1) whether the filter's likeliest target at step n + 1 comes."""
     orders = np.array(
         list(permutations(range(base.num_observations)))
@@ -66,22 +67,21 @@ def _move(base: TableWorld, likelihood: Floats, action: int) -> Floats:
     return matrix
 
 
-def _slot_mass(belief: Floats, slot: Integers) -> Floats:
+def _slot_mass(belief: Floats, slot: NDArray[np.int_]) -> Floats:
     """(B, O) how likely the next look is the first one met, the second, ..."""
-    shape = (belief.shape[0], int(slot.max()) + 1)
-    return np.stack([(belief * (slot == index)).sum(axis=(1, 2)) for index in range(shape[1])], axis=1)
+    looks = range(int(slot.max()) + 1)
+    return np.stack([(belief * (slot == look)).sum(axis=(1, 2)) for look in looks], axis=1)
 
 
 class _Met:
     """The observations that each walk has met so far, in the order in which it met them."""
 
     def __init__(self, walks: Walks) -> None:
-        self.order = np.full(
-            (walks.num_walks, walks.num_observations), -1
-        )  # (B, C) as which it was met, or -1
+        # (B, C) as which each was met, or -1
+        self.order = np.full((walks.num_walks, walks.num_observations), -1)
         self.count = np.zeros(walks.num_walks, dtype=np.int64)  # (B,)
 
-    def look(self, observations: Integers) -> Integers:
+    def look(self, observations: Integers) -> NDArray[np.int_]:
         """(B,) as which one each observation (B,) is met; a new one is the next."""
         rows = np.arange(len(observations))
         new = self.order[rows, observations] < 0
@@ -93,7 +93,7 @@ class _Met:
 def _target_chances(mass: Floats, met: _Met) -> Floats:
     """(B, O) the chance of every target, given how likely each look is (B, O)."""
     known = met.order >= 0  # (B, C)
-    rank = np.cumsum(known, axis=1) - known  # (B, C) observations met below each
+    rank: NDArray[np.int_] = np.cumsum(known, axis=1) - known  # (B, C) observations met below each
     chances = np.zeros_like(mass)
     rows, observation = np.nonzero(known)
     chances[rows, rank[rows, observation]] += mass[rows, met.order[rows, observation]]

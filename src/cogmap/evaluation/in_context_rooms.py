@@ -65,7 +65,7 @@ def score_new_rooms(
     for room in np.unique(rooms):
         index = np.flatnonzero(rooms == room)
         found, row = _score_room(
-            _rows(codes, index),
+            codes.rows(index),
             walks.rows(index),
             Truth(truth.positions[index], truth.world),
             map_room,
@@ -123,7 +123,3 @@ def _painted(truth: Truth, walks: Walks) -> TableWorld:
         num_observations=walks.num_observations,
         legal=truth.world.legal,
     )
-
-
-def _rows(codes: Codes, index: Integers) -> Codes:
-    return Codes(codes.codes[index], codes.lengths[index], codes.num_codes)

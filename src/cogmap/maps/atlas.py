@@ -96,20 +96,19 @@ def _chosen_part(part: Whole, steps: Whole, walks: Walks) -> tuple[int, float]:
 def _placed(walks: Walks, next_node: Whole, ranks: Integers, steps: Whole) -> tuple[Whole, Whole]:
     """The node of every step (B, N), smoothed by what was seen, and what each node shows (V,)."""
     shown = np.unique(walks.observations[walks.step_mask()])
-    sees = shown[np.minimum(ranks, len(shown) - 1)].astype(
-        np.int32
-    )  # the part's ranks in the room's own colours
+    # The part's ranks in the room's own colours.
+    sees = shown[np.minimum(ranks, len(shown) - 1)].astype(np.int32)
     for _ in range(_ROUNDS):
         placed = smooth(walks, next_node, sees)
         if placed is None:
-            return steps, sees
-        view = survey(walks, placed)
+            break
+        steps, view = placed, survey(walks, placed)
         before, sees = sees, sees.copy()
         visited = np.flatnonzero(np.bincount(placed[placed >= 0], minlength=len(sees)))
         sees[visited] = view.sees[visited]
         if np.array_equal(sees, before):
             break
-    return placed, sees
+    return steps, sees
 
 
 def _record(
@@ -129,19 +128,24 @@ def _record(
     nodes = np.ones(len(sees), dtype=bool) if inferred else support > 0
     edges = np.ones(len(source), dtype=bool) if inferred else taken > 0
     number = np.where(nodes, np.cumsum(nodes) - 1, UNKNOWN).astype(np.int32)
-    source, action, target, taken = number[source[edges]], action[edges], number[target[edges]], taken[edges]
     code_tuples, index = unique_codes(codes)
-    steps = spread(number, steps)
-    code_node = majority(index, steps, len(code_tuples))
-    counts = Counts(source, action, target, taken, int(nodes.sum()), walks.num_actions)
+    code_node = majority(index, spread(number, steps), len(code_tuples)).astype(np.int32)
+    counts = Counts(
+        number[source[edges]],
+        action[edges].astype(np.int32),
+        number[target[edges]],
+        taken[edges].astype(np.int32),
+        int(nodes.sum()),
+        walks.num_actions,
+    )
     return CognitiveMap(
         kind="minimal",
-        node_observation=sees[nodes],
+        node_observation=sees[nodes].astype(np.int32),
         node_support=support[nodes].astype(np.int32),
-        edge_source=source,
-        edge_action=action.astype(np.int32),
-        edge_target=target,
-        edge_support=taken.astype(np.int32),
+        edge_source=counts.source.astype(np.int32),
+        edge_action=counts.action.astype(np.int32),
+        edge_target=counts.target.astype(np.int32),
+        edge_support=counts.count.astype(np.int32),
         code_tuples=code_tuples.astype(np.int32),
         code_node=code_node,
         num_observations=walks.num_observations,
