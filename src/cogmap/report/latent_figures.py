@@ -34,7 +34,7 @@ def concept_figure(cognitive_map: CognitiveMap, points: Floats, concepts: NodeCo
         Patch(facecolor=colour, edgecolor="grey", label=f"{name}, {count} nodes")
         for colour, name, count in zip(colours, concepts.names, counts, strict=False)
     ]
-    axes.legend(handles=handles, loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=1, handleheight=1)
+    figure.legend(handles=handles, loc="outside center right", handlelength=1, handleheight=1)
     return figure
 
 
