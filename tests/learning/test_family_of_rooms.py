@@ -1,0 +1,39 @@
+"""A family of rooms learned for real, in minutes: new rooms are foretold near the ceiling and mapped exactly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from cogmap.commands.reproduce_icl import walks_in_each
+from cogmap.commands.room_scores import score_family
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.room_family import room_families
+from cogmap.family_learning import learn_family
+from cogmap.walks.sample import sample_family_walks
+
+pytestmark = pytest.mark.learning
+
+
+@pytest.mark.parametrize(("rooms", "emerges"), [(20, False), (1000, True)])
+def test_new_rooms_are_mapped_if_there_were_many_to_learn_from(
+    rooms: int, emerges: bool, tmp_path: Path
+) -> None:
+    base = AliasedRoom(height=4, width=5, observations=3, patch=2, seed=0)
+    train, test = room_families(rooms, 50, base, 12)
+    walks, _, of_walk = sample_family_walks(train, 2048, 400, np.random.default_rng([0, 1]))
+    change = {"width": 128, "num_codes": 200}
+    run = learn_family(
+        walks, of_walk, tmp_path / "run", encoder="gru", bottlenecks=4, steps=1500, change=change, quiet=True
+    )
+    scores = score_family(run, *walks_in_each(test, 0), kinds=("atlas",))
+    assert scores.ceiling is not None
+    row = scores.by_map["atlas"]
+    if emerges:
+        assert scores.accuracy.accuracy >= scores.ceiling.accuracy - 0.01
+        assert (row["imp_fallback"], row["norm_ged"], row["exact"]) == (1.0, 0.0, 1.0)
+    else:
+        assert scores.accuracy.accuracy < 0.8
+        assert row["imp_fallback"] < 0.8
