@@ -1,0 +1,39 @@
+"""Where walks are of many rooms, whole rooms are held back."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cogmap.records import Walks
+from cogmap.training.loop import VALIDATION_WALKS, split_walks
+
+
+def split(rooms: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """The walks (by number) to learn from and those held back."""
+    count = len(rooms)
+    numbers = np.tile(np.arange(count)[:, None], (1, 3))
+    walks = Walks(numbers, np.zeros((count, 2), dtype=np.int32), np.full(count, 3), count, 1)
+    task = split_walks(walks, numbers, seed, rooms)
+    np.testing.assert_array_equal(task.training_targets, task.training.observations)
+    return task.training.observations[:, 0], task.validation.observations[:, 0]
+
+
+def test_no_room_is_both_learned_from_and_held_back() -> None:
+    rooms = np.random.default_rng(0).integers(30, size=200).astype(np.int32)
+    training, validation = split(rooms)
+    assert not set(rooms[training]) & set(rooms[validation])
+    assert 20 <= len(validation) <= VALIDATION_WALKS
+    assert len(np.unique(rooms[training])) + len(np.unique(rooms[validation])) == len(np.unique(rooms))
+
+
+def test_one_of_two_rooms_stays_to_learn_from() -> None:
+    rooms = np.array([5] * 9 + [7], dtype=np.int32)
+    for seed in range(4):
+        training, validation = split(rooms, seed)
+        assert len(training)
+        assert len(validation)
+
+
+def test_rooms_of_one_name_are_split_by_walks() -> None:
+    training, validation = split(np.zeros(50, dtype=np.int32))
+    assert (len(training), len(validation)) == (45, 5)
