@@ -2,71 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import subprocess
-import sys
-from dataclasses import asdict, dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import numpy as np
-import tyro
 
 from cogmap.commands.reproduce_3d import of_room
+from cogmap.commands.reproduce_options import Reproduce
+from cogmap.commands.result_rows import Row, current_commit, merge_rows
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadConfig
 from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
-from cogmap.files import write_whole
 from cogmap.records import Codes, TableWorld, Truth, Walks
 
 if TYPE_CHECKING:
     from cogmap.run import Run
 
-COLUMNS = (
-    "method",
-    "environment",
-    "seed",
-    "map",
-    "metric",
-    "value",
-    "seconds",
-    "preset",
-    "commit",
-    "command",
-)
 GOALS = {"minimal": 200, "paper": 0}  # in closed loop; the navigator needs moves that lead to one place
 TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the paper
-
-
-@dataclass(frozen=True)
-class Reproduce:
-    table: tyro.conf.Positional[str]
-    """small-room, table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl, icl-small or icl-rule."""
-    rooms: int = 1
-    """How many worlds, with seeds from `first_seed` on."""
-    first_seed: int = 0
-    """Seed of the first world."""
-    only: tuple[str, ...] = ()
-    """Methods to run, as the paper prints them: "TDB(S=3, M=1)" ... All of the table's unless told."""
-    encoder: Literal["transformer", "gru", "lstm"] = "transformer"
-    """Encoder of every TDB."""
-    preset: Literal["fast", "paper"] = "fast"
-    """How to train."""
-    minutes: float | None = None
-    """At the most, for each training."""
-    steps: int | None = None
-    """At the most, for each training."""
-    splice: float = 0.03
-    """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
-    training_rooms: tuple[int, ...] = ()
-    """Of icl: how many rooms to train on, one model each; 200, 1000 and 10000 unless told, in icl-small a tenth."""
-    plain: bool = False
-    """Of icl: as in the paper, without the set of what a walk has shown."""
-    out: Path = Path("runs/reproduce")
-    """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
-    results: Path = Path("results")
-    """Where the rows go, one CSV a table."""
 
 
 Args = Reproduce
@@ -76,12 +29,12 @@ def run(args: Reproduce) -> None:
     if args.table == "ginc":
         from cogmap.commands.reproduce_ginc import run_ginc
 
-        run_ginc(args, _merge_rows, _commit())
+        run_ginc(args)
         return
     if args.table in ("icl", "icl-small", "icl-rule"):
         from cogmap.commands.reproduce_icl import run_icl
 
-        run_icl(args, _merge_rows, _commit())
+        run_icl(args)
         return
     experiment = EXPERIMENTS.get(args.table)
     if experiment is None:
@@ -96,11 +49,11 @@ def run(args: Reproduce) -> None:
         for method in methods:
             rows = run_one(args, experiment, method, seed)
             path = args.results / f"{args.table}.csv"
-            _merge_rows(path, rows)
+            merge_rows(path, rows)
             print(f"wrote {len(rows)} rows to {path}", flush=True)
 
 
-def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> list[dict[str, Any]]:
+def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> list[Row]:
     """Train one model in one world, if that has not been done, and score it."""
     from cogmap.learning import learn, write_maps
     from cogmap.run import MODEL_FILE, load_run
@@ -144,7 +97,7 @@ def _score(
     world: TableWorld,
     walks: Walks,
     truth: Truth,
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     from cogmap.codes.encode import encode, predict_next
     from cogmap.evaluation.scorecard import score, score_without_map
     from cogmap.models.forecaster import Forecaster
@@ -215,7 +168,7 @@ def _row(
     metric: str,
     value: float,
     seconds: float,
-) -> dict[str, Any]:
+) -> Row:
     vanilla = METHODS[method].get("vanilla", False)
     encoder = METHODS[method].get("encoder", args.encoder)
     command = f'cogmap reproduce {args.table} --first-seed {seed} --only "{method}"'
@@ -231,43 +184,10 @@ def _row(
         "value": round(float(value), 6),
         "seconds": round(seconds),
         "preset": args.preset,
-        "commit": _commit(),
+        "commit": current_commit(),
         "command": command,
     }
 
 
-def _merge_rows(path: Path, rows: list[dict[str, Any]]) -> None:
-    """The file's rows with these in place of their forerunners."""
-    kept = []
-    if path.is_file():
-        with path.open(newline="", encoding="utf-8") as stream:
-            kept = list(csv.DictReader(stream))
-    key = ("method", "environment", "seed", "map", "metric", "preset")
-    fresh = {tuple(str(row[name]) for name in key) for row in rows}
-    kept = [row for row in kept if tuple(row[name] for name in key) not in fresh]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows([*kept, *rows])
-    with write_whole(path) as output:
-        output.write(text.getvalue().encode())
-
-
 def _slug(method: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in method.lower()).strip("-")
-
-
-def _commit() -> str:
-    """The commit that made a row, where there is git to ask."""
-    command = [
-        "git",
-        "-C",
-        str(Path(sys.modules[__name__].__file__ or ".").parent),
-        "describe",
-        "--always",
-        "--dirty",
-    ]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"

@@ -6,8 +6,10 @@ import csv
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
+from cogmap.commands.reproduce_options import Reproduce
+from cogmap.commands.result_rows import Row, current_commit, merge_rows
 from cogmap.environments.ginc import GincConfig, GincWorld, Prompts, read_prompts, read_truth, write_ginc
 from cogmap.errors import BadConfig
 from cogmap.evaluation.concepts import SHARES, load_concepts
@@ -22,21 +24,6 @@ if TYPE_CHECKING:
 
 COLUMNS = ("Vanilla LSTM", "Vanilla transformer", "TDB(S=3, M=4)", "TDB(S=5, M=1)")
 LENGTHS, MOST_EXAMPLES = (3, 5, 8, 10), 64  # the paper's; the set holds more
-Row = dict[str, Any]
-
-
-class Options(Protocol):
-    """What of `cogmap reproduce`'s options matters here."""
-
-    only: tuple[str, ...]
-    encoder: Any
-    preset: Any
-    minutes: float | None
-    steps: int | None
-    first_seed: int
-    splice: float
-    out: Path
-    results: Path
 
 
 @dataclass(frozen=True)
@@ -50,8 +37,7 @@ class Method:
     command: str
 
 
-def run_ginc(args: Options, merge: Any, commit: str) -> None:
-    """`merge` puts rows into a CSV in place of their forerunners."""
+def run_ginc(args: Reproduce) -> None:
     methods = [_method(args, name) for name in args.only or COLUMNS]
     folder, path = args.out / "ginc" / "data", args.results / "ginc.csv"
     if not (folder / "truth.npz").is_file():
@@ -59,20 +45,20 @@ def run_ginc(args: Options, merge: Any, commit: str) -> None:
         write_ginc(folder, GincConfig(), lambda name, share: None)
     world = read_truth(folder)[0]
     cells = list(_cells(folder, world))
-    shared = {"seed": args.first_seed, "map": "", "preset": args.preset, "commit": commit}
+    shared = {"seed": args.first_seed, "map": "", "preset": args.preset, "commit": current_commit()}
     if not _has_ceiling(path):
-        merge(path, [row | shared for row in _ceiling_rows(world, cells)])
+        merge_rows(path, [row | shared for row in _ceiling_rows(world, cells)])
     source = None
     for method in methods:
         source = source or _source(args, folder)
         finished = _trained(args, method, source)
         rows = [row | shared for row in _rows(args, method, finished, world, cells)]
-        merge(path, rows)
+        merge_rows(path, rows)
         print(f"wrote {len(rows)} rows to {path}", flush=True)
     print(ginc_table(_read_cells(path)).text())
 
 
-def _method(args: Options, name: str) -> Method:
+def _method(args: Reproduce, name: str) -> Method:
     if name not in METHODS:
         raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {name!r}")
     choices = {"encoder": args.encoder, **METHODS[name]}
@@ -88,13 +74,13 @@ def _method(args: Options, name: str) -> Method:
     return Method(name, label, choices, folder, command)
 
 
-def _source(args: Options, folder: Path) -> TextSource:
+def _source(args: Reproduce, folder: Path) -> TextSource:
     from cogmap.text_learning import Reading, read_source
 
     return read_source(folder / "train.txt", Reading(splice=args.splice), args.first_seed)
 
 
-def _trained(args: Options, method: Method, source: TextSource) -> Run:
+def _trained(args: Reproduce, method: Method, source: TextSource) -> Run:
     """The run of a method: opened if it is there and whole, else trained, or trained on."""
     from cogmap.run import MODEL_FILE, load_run
     from cogmap.text_learning import learn_text
@@ -115,7 +101,7 @@ def _trained(args: Options, method: Method, source: TextSource) -> Run:
 
 
 def _rows(
-    args: Options, method: Method, finished: Run, world: GincWorld, cells: Iterable[Prompts]
+    args: Reproduce, method: Method, finished: Run, world: GincWorld, cells: Iterable[Prompts]
 ) -> list[Row]:
     """Every accuracy of a run, what its graph keeps apart, and what the training took."""
     from cogmap.codes.complete import complete

@@ -6,10 +6,12 @@ import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cogmap.commands.reproduce_options import Reproduce
+from cogmap.commands.result_rows import Row, current_commit, merge_rows
 from cogmap.commands.room_scores import FamilyScores, score_family
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, default_base, restricted_families, room_families
@@ -29,8 +31,6 @@ PLAIN = {
     "present_weight": 0.0,
 }  # as the paper: nothing but what is seen goes into a token
 RULE_METHODS = ("TDB(S=3, M=4)",)
-Row = dict[str, Any]
-Merge = Callable[[Path, list[Row]], None]
 
 
 @dataclass(frozen=True)
@@ -58,22 +58,6 @@ SIZES = {
 }
 
 
-class Options(Protocol):
-    """What of `cogmap reproduce`'s options matters here."""
-
-    table: str
-    only: tuple[str, ...]
-    encoder: Any
-    preset: Any
-    minutes: float | None
-    steps: int | None
-    first_seed: int
-    training_rooms: tuple[int, ...]
-    plain: bool
-    out: Path
-    results: Path
-
-
 @dataclass(frozen=True)
 class Method:
     """One model and how it is trained."""
@@ -84,19 +68,18 @@ class Method:
     slug: str
 
 
-def run_icl(args: Options, merge: Merge, commit: str) -> None:
-    """`merge` puts rows into a CSV in place of their forerunners."""
+def run_icl(args: Reproduce) -> None:
     if min(args.training_rooms, default=2) < 2:
         raise BadConfig(f"`--training-rooms` must be numbers of at least 2, got {args.training_rooms}")
     path = args.results / f"{args.table}.csv"
     for row in _rule_rows(args) if args.table == "icl-rule" else _sweep_rows(args):
-        merge(path, [row_ | {"commit": commit, "preset": args.preset} for row_ in row])
+        merge_rows(path, [row_ | {"commit": current_commit(), "preset": args.preset} for row_ in row])
         print(f"wrote {len(row)} rows to {path}", flush=True)
     if args.table != "icl-rule":
         _draw(path, args.table)
 
 
-def _sweep_rows(args: Options) -> Iterator[list[Row]]:
+def _sweep_rows(args: Reproduce) -> Iterator[list[Row]]:
     """The rows of each model for each number of training rooms, as they come."""
     seed, size = args.first_seed, SIZES[args.table]
     for method in _methods(args, COLUMNS):
@@ -118,7 +101,7 @@ def _sweep_rows(args: Options) -> Iterator[list[Row]]:
             )
 
 
-def _rule_rows(args: Options) -> Iterator[list[Row]]:
+def _rule_rows(args: Reproduce) -> Iterator[list[Row]]:
     """Accuracy of a model trained under the rule R in the four families of test rooms."""
     seed = args.first_seed
     families = restricted_families(RULE_ROOMS, TEST_ROOMS, seed=seed)
@@ -130,7 +113,7 @@ def _rule_rows(args: Options) -> Iterator[list[Row]]:
             yield list(_rows(args, method, finished, f"icl-rule: {name}", {"": {"test_accu": accuracy}}, ""))
 
 
-def _methods(args: Options, default: tuple[str, ...]) -> list[Method]:
+def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
     found = []
     for name in args.only or default:
         if name not in METHODS:
@@ -150,7 +133,7 @@ def _methods(args: Options, default: tuple[str, ...]) -> list[Method]:
     return found
 
 
-def _trained(args: Options, method: Method, rooms: RoomFamily, name: str) -> Run:
+def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> Run:
     """The run of a model on walks in `rooms`: trained, resumed, or opened and its atlas made anew."""
     from cogmap.family_learning import learn_family, write_atlas
     from cogmap.run import MODEL_FILE, load_run
@@ -209,7 +192,7 @@ def _tell(what: str, scores: FamilyScores) -> None:
 
 
 def _rows(
-    args: Options,
+    args: Reproduce,
     method: Method,
     finished: Run,
     environment: str,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -34,7 +36,8 @@ def concept_figure(cognitive_map: CognitiveMap, points: Floats, concepts: NodeCo
         Patch(facecolor=colour, edgecolor="grey", label=f"{name}, {count} nodes")
         for colour, name, count in zip(colours, concepts.names, counts, strict=False)
     ]
-    figure.legend(handles=handles, loc="outside center right", handlelength=1, handleheight=1)
+    beside: Any = "outside center right"  # which matplotlib's types do not know
+    figure.legend(handles=handles, loc=beside, handlelength=1, handleheight=1)
     return figure
 
 
