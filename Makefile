@@ -33,7 +33,7 @@ graphics:
 	@scripts/install_graphics.sh
 
 test: lint browser graphics
-	$(BIN)/python -m pytest -m "not learning" -n 2
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not learning" -n 2  # two workers: one thread each, or they wait for each other
 
 learn-test: setup
 	$(BIN)/python -m pytest -m learning
