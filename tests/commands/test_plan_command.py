@@ -1,7 +1,6 @@
 """`cogmap plan` and `cogmap evaluate` on a run that knows the world: its codes are the true positions."""
 
 import json
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -28,7 +27,7 @@ class KnowsAll:
 
     name = "TDB(S=3, M=1)"
     observation_labels, action_labels = WORLD.observation_labels, WORLD.action_labels
-    config = SimpleNamespace(num_observations=4, num_actions=4, vanilla=False, encoder="gru")
+    config = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder="gru")
 
     def __init__(self):
         self.map = self.paper_map = true_map(WORLD)
