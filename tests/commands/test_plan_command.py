@@ -11,6 +11,7 @@ from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.table import maze_from_text
 from cogmap.evaluation.scores import Scores
 from cogmap.evaluation.true_map import true_map
+from cogmap.models.config import ModelConfig
 from cogmap.records import Codes
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks
