@@ -29,6 +29,7 @@ class KnowsAll:
     name = "TDB(S=3, M=1)"
     observation_labels, action_labels = WORLD.observation_labels, WORLD.action_labels
     config = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder="gru")
+    quantizer = None  # no camera
 
     def __init__(self):
         self.map = self.paper_map = true_map(WORLD)
