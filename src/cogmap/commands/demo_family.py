@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import shutil
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cogmap.commands import walk
 from cogmap.commands.room_scores import score_family
 from cogmap.commands.run_report import material_of
 from cogmap.commands.walk_worlds import Family
@@ -27,8 +26,8 @@ from cogmap.report.page import FIGURES_FOLDER, write_report
 from cogmap.report.room_figures import save_figure
 from cogmap.run import CONFIG_FILE, MAP_FILE, MODEL_FILE, PAPER_MAP_FILE, Run, load_run
 from cogmap.walks.sample import sample_walks
-from cogmap.walks.store import load_walks
-from cogmap.walks.truth_store import load_truth
+from cogmap.walks.store import save_walks
+from cogmap.walks.truth_store import save_truth
 
 # Weights that were kept with the code: config, model and atlas of a run, and `family.json` with its rooms.
 STORED = Path(__file__).resolve().parents[3] / "results" / "models" / "rooms-4x5"
@@ -76,7 +75,7 @@ def run_family(out: Path, seed: int) -> None:
     _tell(3, f"{SCORED_ROOMS} new rooms, four walks of {LONG} steps each, a path to plan in every walk:")
     _score(opened, family, seed)
     _tell(4, "Pictures, and one of the rooms to click on:")
-    page = _draw(opened, family, replace(new, walks=4, steps=LONG), out, seed)
+    page = _draw(opened, family, out, seed)
     print(f"wrote {page}")
     print(f"That took {time.perf_counter() - started:.0f} s. Go on with:")
     for line in _next_commands(out):
@@ -130,8 +129,9 @@ def _score(opened: Run, family: RoomFamily, seed: int) -> None:
     print(f"  {row['exact']:.0%} of the maps are the room, edge for edge")
 
 
-def _draw(opened: Run, family: RoomFamily, new: Family, out: Path, seed: int) -> Path:
+def _draw(opened: Run, family: RoomFamily, out: Path, seed: int) -> Path:
     """Maps of a few rooms as a figure, and a report on the first of them."""
+    new_room = out / "new_room.npz"
     pictured = []
     for room in range(SHOWN_ROOMS):
         walks, truth = _walks(family, room, 1, SHORT, [seed, room])
@@ -140,10 +140,10 @@ def _draw(opened: Run, family: RoomFamily, new: Family, out: Path, seed: int) ->
     figure = out / FIGURES_FOLDER / "new_rooms.png"
     save_figure(new_rooms_figure(pictured), figure)
     print(f"wrote {figure}")
-    walk.run(replace(new, test_rooms=1, force=True))
-    walks = load_walks(new.out)
-    base_truth = load_truth(new.out, walks)
-    truth = Truth(base_truth.positions, replace(new, test_rooms=1).family().room(0))
+    walks, truth = _walks(family, 0, 4, LONG, [seed, 0, 4])
+    save_truth(new_room, truth)
+    save_walks(new_room, walks)
+    print(f"wrote {new_room}: {walks.num_walks} more walks in the first of them")
     for kind, name in (("minimal", MAP_FILE), ("paper", PAPER_MAP_FILE)):
         save_map(opened.folder / name, new_room_map(opened, walks, kind))
     again = load_run(opened.folder)

@@ -40,11 +40,14 @@ class Size:
     base: Callable[[int], AliasedRoom]  # by seed
     colours: int
     training_rooms: tuple[int, ...]
+    test_rooms: (
+        int  # drawn beside the training rooms, as `cogmap walk family` does; the first of them are scored in
+    )
     training_walks: int
     change: Mapping[str, Any]
 
 
-PAPER_SIZE = Size(lambda seed: default_base(seed=seed), 30, (200, 1000, 10_000), 8092, {})
+PAPER_SIZE = Size(lambda seed: default_base(seed=seed), 30, (200, 1000, 10_000), 512, 8092, {})
 SIZES = {
     "icl": PAPER_SIZE,
     "icl-rule": PAPER_SIZE,
@@ -52,6 +55,7 @@ SIZES = {
         lambda seed: AliasedRoom(height=4, width=5, observations=3, patch=2, seed=seed),
         12,
         (20, 100, 1000),
+        64,
         4096,
         {"width": 128, "num_codes": 200, "steps": 3000},
     ),
@@ -84,7 +88,7 @@ def _sweep_rows(args: Reproduce) -> Iterator[list[Row]]:
     seed, size = args.first_seed, SIZES[args.table]
     for method in _methods(args, COLUMNS):
         for count in args.training_rooms or size.training_rooms:
-            train, test = room_families(count, TEST_ROOMS, size.base(seed), size.colours, seed)
+            train, test = room_families(count, size.test_rooms, size.base(seed), size.colours, seed)
             finished = _trained(args, method, train, f"{count}")
             scores = _tested(finished, test, seed)
             _tell(f"{method.label}, {count} training rooms", scores)
@@ -104,7 +108,7 @@ def _sweep_rows(args: Reproduce) -> Iterator[list[Row]]:
 def _rule_rows(args: Reproduce) -> Iterator[list[Row]]:
     """Accuracy of a model trained under the rule R in the four families of test rooms."""
     seed = args.first_seed
-    families = restricted_families(RULE_ROOMS, TEST_ROOMS, seed=seed)
+    families = restricted_families(RULE_ROOMS, PAPER_SIZE.test_rooms, seed=seed)
     for method in _methods(args, RULE_METHODS):
         finished = _trained(args, method, families["train"], "rule")
         for name, paper in RULE.items():
@@ -164,10 +168,10 @@ def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> R
 
 
 def walks_in_each(family: RoomFamily, seed: int) -> tuple[Walks, Truth, Integers]:
-    """Four walks in each of the rooms, and the room of each."""
+    """Four walks in each of the first rooms, and the room of each."""
     from cogmap.walks.sample import sample_walks
 
-    rooms = np.repeat(np.arange(len(family), dtype=np.int32), WALKS_A_ROOM)
+    rooms = np.repeat(np.arange(min(len(family), TEST_ROOMS), dtype=np.int32), WALKS_A_ROOM)
     walks, truth = sample_walks(family.base, len(rooms), STEPS, np.random.default_rng([seed, 3]))
     return family.paint(walks, rooms), truth, rooms
 
