@@ -50,7 +50,7 @@ def emergence_figure(curves: Curves, with_paper: bool = True) -> Figure:
         axes.grid(True)
     handles, labels = figure.axes[0].get_legend_handles_labels()
     if handles:
-        figure.legend(handles, labels, loc="outside upper center", ncols=min(4, len(handles)))
+        figure.legend(handles, labels, loc="outside upper center", ncols=min(3, len(handles)))
     return figure
 
 
@@ -62,7 +62,7 @@ def _draw_paper(axes: Axes, metric: str, scale: float) -> None:
             color=COLOURS[method],
             linestyle=":",
             linewidth=1.2,
-            label=f"{method}, paper" if method.startswith("TDB") else None,
+            label=f"{method}, paper",
         )
 
 
