@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 PIECE = 1024  # units of a walk, as many as the longest prompt of GINC has tokens
 LEAST_COUNT = 5  # times a unit must occur in a text of one's own to have a place in the vocabulary
-MAP_UNITS = 2_000_000  # of a text that its graph is made from; more would not change it
+MAP_UNITS = 2_000_000  # of a text that its graph is made from, at the most
 TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"
 
 

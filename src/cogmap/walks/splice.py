@@ -1,8 +1,7 @@
 """Walks cut into pieces, and the pieces of each walk put together again in another order.
 
-A model that has seen nothing but unbroken documents takes a joint between two examples of a prompt for an
-impossible step, and doubts what it knew. One that has seen cuts keeps what lasts (the concept) and finds anew what
-does not (where in it one is).
+To a predictor that holds cuts impossible, a joint between two examples of a prompt is evidence against what it knew.
+One that expects them can keep what lasts (the concept) and find anew what does not (where in it one is).
 """
 
 from __future__ import annotations
