@@ -64,6 +64,16 @@ def test_a_run_that_is_there_is_scored_again_and_not_trained_again(
     assert rows(tmp_path) == first
 
 
+def test_a_training_cut_off_before_its_first_checkpoint_begins_anew(
+    arguments: list[str], tmp_path: Path
+) -> None:
+    folder = tmp_path / "runs" / "tiny" / "vanilla-lstm-lstm-fast-0"
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text("{}")
+    assert main([*arguments, "--only", "Vanilla LSTM"]) == 0
+    assert (folder / "model.safetensors").is_file()
+
+
 @pytest.mark.parametrize(
     ("told", "message"),
     [

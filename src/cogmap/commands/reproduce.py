@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -72,6 +73,8 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
         finished = load_run(folder)
     else:
         resume = (folder / "checkpoint").is_dir()
+        if not resume:  # a training cut off before its first checkpoint leaves a folder to begin anew in
+            rmtree(folder, ignore_errors=True)
         finished = learn(
             walks,
             folder,
