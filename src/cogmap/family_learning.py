@@ -20,7 +20,7 @@ from cogmap.walks.family import observations_in_a_room, room_of_each_walk
 if TYPE_CHECKING:
     from cogmap.run import Run
 
-# What learned new rooms soonest; the last of the walks in `docs/guide.md` has the figures.
+# What learned new rooms soonest in short trials; `cogmap reproduce icl-small` shows what it comes to.
 RECURRENT: dict[str, Any] = {
     "seen_so_far": True,
     "present_weight": 1.0,
@@ -31,7 +31,7 @@ RECURRENT: dict[str, Any] = {
     "validate_every": 200,
 }
 ATLAS_FILE = "atlas.npz"
-ATLAS_WALKS = 3000  # that it is made from, at the most: in 1152 places each move was then made some 130 times
+ATLAS_WALKS = 3000  # that it is made from, at the most: enough for every move to have been made many times
 TRANSFORMER: dict[str, Any] = RECURRENT | {
     "batch_size": 32,
     "window": 100,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from shutil import rmtree
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from cogmap.commands.reproduce_3d import of_room
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
+from cogmap.commands.run_folders import can_go_on, slug
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadConfig
 from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
@@ -66,15 +66,12 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     if experiment.noise:
         walks = add_noise(walks, experiment.noise, np.random.default_rng([seed, 2]))
     choices = {"encoder": args.encoder, **METHODS[method]}
-    folder = args.out / args.table / f"{_slug(method)}-{choices['encoder']}-{args.preset}-{seed}"
+    folder = args.out / args.table / f"{slug(method)}-{choices['encoder']}-{args.preset}-{seed}"
     print(f"{experiment.what}, seed {seed}: {method}, {choices['encoder']}, {args.preset}", flush=True)
     if (folder / MODEL_FILE).is_file():
         write_maps(load_run(folder), walks)
         finished = load_run(folder)
     else:
-        resume = (folder / "checkpoint").is_dir()
-        if not resume:  # a training cut off before its first checkpoint leaves a folder to begin anew in
-            rmtree(folder, ignore_errors=True)
         finished = learn(
             walks,
             folder,
@@ -82,7 +79,7 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
             minutes=args.minutes,
             steps=args.steps,
             seed=seed,
-            resume=resume,
+            resume=can_go_on(folder),
             **choices,
         )
     test = draw_walks(world, TEST_WALKS, experiment.steps, np.random.default_rng([seed, 3]))
@@ -190,7 +187,3 @@ def _row(
         "commit": current_commit(),
         "command": command,
     }
-
-
-def _slug(method: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in method.lower()).strip("-")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
+from cogmap.commands.run_folders import can_go_on, slug
 from cogmap.environments.ginc import GincConfig, GincWorld, Prompts, read_prompts, read_truth, write_ginc
 from cogmap.errors import BadConfig
 from cogmap.evaluation.concepts import SHARES, load_concepts
@@ -69,8 +70,7 @@ def _method(args: Reproduce, name: str) -> Method:
     command += f" --splice {args.splice} --preset {args.preset} --first-seed {args.first_seed}"
     command += f" --minutes {args.minutes}" if args.minutes else ""
     command += f" --steps {args.steps}" if args.steps else ""
-    slug = "".join(letter if letter.isalnum() else "-" for letter in label.lower())
-    folder = args.out / "ginc" / f"{slug}-{args.preset}-{args.first_seed}"
+    folder = args.out / "ginc" / f"{slug(label)}-{args.preset}-{args.first_seed}"
     return Method(name, label, choices, folder, command)
 
 
@@ -95,7 +95,7 @@ def _trained(args: Reproduce, method: Method, source: TextSource) -> Run:
         minutes=args.minutes,
         steps=args.steps,
         seed=args.first_seed,
-        resume=(method.folder / "checkpoint").is_dir(),
+        resume=can_go_on(method.folder),
         **method.choices,
     )
 

@@ -13,6 +13,7 @@ import numpy as np
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
 from cogmap.commands.room_scores import FamilyScores, score_family
+from cogmap.commands.run_folders import can_go_on, slug
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, default_base, restricted_families, room_families
 from cogmap.errors import BadConfig
@@ -69,7 +70,7 @@ class Method:
     name: str  # as the paper prints it
     label: str  # with the encoder, where the paper has another
     choices: dict[str, Any]  # of `learn`
-    slug: str
+    folder: str  # what its run folders begin with
 
 
 def run_icl(args: Reproduce) -> None:
@@ -125,13 +126,12 @@ def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
         choices = {"encoder": args.encoder, **METHODS[name]}
         label = name if choices.get("vanilla") else f"{name}, {choices['encoder']}"
         label += ", plain" if args.plain else ""
-        slug = "".join(letter if letter.isalnum() else "-" for letter in name.lower()).strip("-")
         found.append(
             Method(
                 name,
                 label,
                 choices,
-                f"{slug}-{choices['encoder']}-{args.preset}{'-plain' if args.plain else ''}",
+                f"{slug(name)}-{choices['encoder']}-{args.preset}{'-plain' if args.plain else ''}",
             )
         )
     return found
@@ -144,7 +144,7 @@ def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> R
     from cogmap.walks.sample import sample_family_walks
 
     seed = args.first_seed
-    folder = args.out / args.table / f"{method.slug}-{name}-{seed}"
+    folder = args.out / args.table / f"{method.folder}-{name}-{seed}"
     size = SIZES[args.table]
     rng = np.random.default_rng([seed, 1])
     walks, _, of_walk = sample_family_walks(rooms, size.training_walks, STEPS, rng)
@@ -162,7 +162,7 @@ def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> R
         steps=args.steps,
         seed=seed,
         change=dict(size.change) | (PLAIN if args.plain else {}),
-        resume=(folder / "checkpoint").is_dir(),
+        resume=can_go_on(folder),
         **method.choices,
     )
 
