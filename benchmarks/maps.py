@@ -121,7 +121,7 @@ def hamming_row(rng: np.random.Generator) -> Row:
 
 
 def layout_row() -> Row:
-    spent = seconds(lambda: layout_map(_grid_map(30, 40), polish=False))
+    spent = seconds(lambda: layout_map(_grid_map(30, 40), polished=0))
     return {
         "name": "layout",
         "value": spent,

@@ -12,16 +12,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.evaluation.places import MERGED_SHARE
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Truth, Walks
 
 _STEPS_A_NODE, _FEWEST_STEPS, _MOST_STEPS = 40, 5_000, 100_000  # that are read, of all walks together
 _SETTLED = 20  # steps without a new candidate, after which those that are left are halves of one place
 _FEW = 16  # more candidates than this say nothing
 _SELDOM = 10  # a target with less than this part of the best one's support is taken for a mistake
-
-MERGED_SHARE = (
-    0.9  # as in the report: a node elsewhere on more than a tenth of its steps stands for several places
-)
 
 
 class Moves:

@@ -9,6 +9,8 @@ import numpy as np
 from cogmap.errors import BadWalks
 from cogmap.records import Booleans, CognitiveMap, Integers, TableWorld, Truth
 
+MERGED_SHARE = 0.9  # a node that is elsewhere on more than a tenth of its steps stands for several places
+
 
 @dataclass(frozen=True, eq=False)
 class NodePlaces:

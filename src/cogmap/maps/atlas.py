@@ -76,7 +76,7 @@ def _next_node(atlas: CognitiveMap) -> Whole:
 
 
 def _part_of_each_node(next_node: Whole) -> Whole:
-    """(V,): the part of the atlas that each node belongs to: what moves join, one way or the other."""
+    """(V,): the part of the atlas that each node belongs to: what moves lead to and back from."""
     source, action = np.nonzero(next_node >= 0)
     edges = (np.ones(len(source)), (source, next_node[source, action]))
     graph = coo_array(edges, shape=(len(next_node), len(next_node)))

@@ -18,24 +18,24 @@ _PIVOTS = 64  # nodes from which a large map is measured
 _GAP = 2.0  # between parts that no edge joins
 
 
-def layout_map(cognitive_map: CognitiveMap, polish: bool = True, polished: int = _SMALL) -> Floats:
+def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
     """(V, 2): x and y of each node, the same for the same map; an edge is about 1 long.
 
-    Classical scaling of the distances in steps, both ways of an edge being one step; `polish` lets Kamada-Kawai
-    improve on parts of at most `polished` nodes, and a large map is measured from some of its nodes only. Parts that no
-    edge joins stand side by side, largest first. Where some action turns the agent around, spots are laid out and their
+    Classical scaling of the distances in steps, both ways of an edge being one step; Kamada-Kawai improves on
+    parts of at most `polished` nodes, and a large map is measured from some of its nodes only. Parts that no edge joins
+    stand side by side, largest first. Where some action turns the agent around, spots are laid out and their
     nodes put around them.
     """
     circles = find_turns(cognitive_map)
     if circles is not None:
-        spots = _layout(spot_graph(cognitive_map, circles), polish, polished)
+        spots = _layout(spot_graph(cognitive_map, circles), polished)
         return spread_turns(cognitive_map, circles, spots)
     nodes = cognitive_map.num_nodes
     edges = (np.ones(cognitive_map.num_edges), (cognitive_map.edge_source, cognitive_map.edge_target))
-    return _layout(coo_array(edges, shape=(nodes, nodes)).tocsr(), polish, polished)
+    return _layout(coo_array(edges, shape=(nodes, nodes)).tocsr(), polished)
 
 
-def _layout(graph: Any, polish: bool, polished: int) -> Floats:
+def _layout(graph: Any, polished: int) -> Floats:
     """(V, 2): the parts of a sparse graph (V, V) side by side."""
     nodes = graph.shape[0]
     places = np.zeros((nodes, 2))
@@ -43,7 +43,7 @@ def _layout(graph: Any, polish: bool, polished: int) -> Floats:
     left = 0.0
     for number in np.argsort(-np.bincount(part, minlength=parts), kind="stable") if nodes else ():
         members = np.flatnonzero(part == number)
-        drawn = _draw(graph[members][:, members], polished if polish else 0)
+        drawn = _draw(graph[members][:, members], polished)
         drawn -= drawn.min(axis=0)
         places[members] = drawn + np.array([left, 0.0])
         left += drawn[:, 0].max() + _GAP

@@ -7,32 +7,19 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
+from cogmap.evaluation.places import MERGED_SHARE
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth
 from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
+from cogmap.report.placing import side_by_side
 from cogmap.report.room_figures import add_legend, cell_centres, draw_walk, draw_world
 from cogmap.report.style import FADED, INK, styled
 
-_GOLDEN_ANGLE = np.pi * (3 - 5**0.5)
 _MANY = 2000  # nodes; more are drawn as one picture, or the SVG gets heavy
-MERGED_SHARE = 0.9  # a node that is elsewhere on more than a tenth of its steps stands for several places
 
 
 def points_at_places(world: TableWorld, position: Integers) -> Floats:
     """(V, 2): x and y of each node at its place (V,), those of one place side by side; nan where it has none."""
-    points = np.full((len(position), 2), np.nan)
-    for place in np.unique(position[position >= 0]).tolist():
-        nodes = np.flatnonzero(position == place)
-        points[nodes] = cell_centres(world)[place] + _bunch(len(nodes))
-    return points
-
-
-def _bunch(count: int) -> Floats:
-    """(count, 2): offsets from a cell's middle, spread like the seeds of a sunflower within the cell."""
-    if count == 1:
-        return np.zeros((1, 2))
-    seed = np.arange(count)
-    radius = 0.34 * np.sqrt((seed + 0.5) / count)
-    return np.stack([radius * np.cos(seed * _GOLDEN_ANGLE), radius * np.sin(seed * _GOLDEN_ANGLE)], axis=1)
+    return side_by_side(cell_centres(world), position)
 
 
 def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
