@@ -13,7 +13,7 @@ from cogmap.models.config import ModelConfig
 
 Preset = Literal["fast", "paper"]
 
-SMALL_LOG = 400_000  # steps seen in all; half the width will do for fewer, in some half of the time
+SMALL_LOG = 400_000  # steps seen in all; half the width and three layers will do for fewer, in half of the time
 
 
 @dataclass(frozen=True)
@@ -100,8 +100,8 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
 
 
 def _fast_transformer(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
-    width, heads = (64, 4) if small else (128, 8)
-    model = replace(base, form="fast", width=width, layers=4, heads=heads, mlp_width=2 * width)
+    width, heads, layers = (64, 4, 3) if small else (128, 8, 4)
+    model = replace(base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width)
     training = TrainingConfig(
         batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
     )
