@@ -11,6 +11,7 @@ import pytest
 import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
+from cogmap.training.progress import Silent
 
 SMALL = {"width": 48, "head_width": 48, "num_codes": 60, "batch_size": 32, "window": 20, "validate_every": 50}
 
@@ -98,6 +99,21 @@ def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (second.folder / "metrics.jsonl").read_text().splitlines()]
     assert rows[-1]["step"] == 120
     assert second.config == first.config
+
+
+def test_a_training_cut_off_at_its_first_step_can_go_on(tmp_path: Path) -> None:
+    class PulledPlug(Silent):
+        def step(self, *told: object) -> None:
+            raise SystemError("the plug was pulled")
+
+    walks = walks_of(tiny_world())
+    options = {"encoder": "gru", "change": SMALL, "steps": 60, "device": "cpu"}
+    with pytest.raises(SystemError):
+        cogmap.learn(walks, tmp_path / "cut", progress=PulledPlug(), **options)
+    cogmap.learn(walks, tmp_path / "cut", resume=True, quiet=True, device="cpu")
+    cogmap.learn(walks, tmp_path / "whole", quiet=True, **options)
+    cut, whole = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("cut", "whole"))
+    assert cut == whole
 
 
 def test_existing_folder_is_not_overwritten(learned: cogmap.Run) -> None:

@@ -206,6 +206,8 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
         while not trainer.finished:
             _advance(trainer)
         return "finished"
+    if not trainer.done_steps:
+        trainer.save(folder)  # one that is cut off before its first validation can be gone on with too
     progress.begin(trainer.model.config.name)
     try:
         while not trainer.finished:
