@@ -215,6 +215,12 @@ def test_fast_preset_halves_its_width_for_a_small_log(encoder: EncoderKind) -> N
     assert small.width % small.heads == 0
 
 
+def test_fast_preset_has_clones_for_as_many_places_as_may_look_alike() -> None:
+    base = ModelConfig(num_observations=128, num_actions=3, num_targets=128, clone_structured=True)
+    assert preset_configs("fast", base)[0].num_codes == 16 * 128
+    assert preset_configs("paper", base)[0].num_codes == 1000
+
+
 @pytest.mark.parametrize("name", ["steps", "batch_size", "window"])
 def test_impossible_training_configs_are_told(name: str) -> None:
     with pytest.raises(BadConfig, match=f"`{name}` must be at least 1, got 0"):

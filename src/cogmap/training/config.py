@@ -13,7 +13,8 @@ from cogmap.models.config import ModelConfig
 
 Preset = Literal["fast", "paper"]
 
-SMALL_LOG = 400_000  # steps seen in all; half the width and three layers will do for fewer, in half of the time
+SMALL_LOG = 400_000  # steps seen in all; half the width and three layers will do for fewer
+CLONES = 16  # codes of each observation at the least, in the clone-structured form
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ def preset_configs(
     if preset == "paper":
         return _paper(base)
     if preset == "fast":
+        if base.clone_structured:
+            base = replace(base, num_codes=max(base.num_codes, CLONES * base.num_observations))
         choose = _fast_transformer if base.encoder == "transformer" else _fast_recurrent
         return choose(base, small=steps_seen < SMALL_LOG)
     raise BadConfig(f"`preset` must be fast or paper, got {preset!r}")
