@@ -211,12 +211,12 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
     progress.begin(trainer.model.config.name)
     try:
         while not trainer.finished:
-            report = _advance(trainer)
+            report, row = _advance(trainer)
             speed = trainer.done_steps / max(trainer.seconds, 1e-9)
             last_step = trainer.schedule.last_step(trainer.config)
             progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
-            if not trainer._reports:
-                progress.row(trainer.rows[-1])
+            if row is not None:
+                progress.row(row)
                 trainer.save(folder)
         reason = "finished"
     except KeyboardInterrupt:
@@ -225,12 +225,11 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
     return reason
 
 
-def _advance(trainer: Trainer) -> StepReport:
-    """A step, and a validation when one is due or the training has just ended."""
+def _advance(trainer: Trainer) -> tuple[StepReport, Row | None]:
+    """A step, and the row of a validation when one is due or the training has just ended."""
     report = trainer.step()
-    if trainer.done_steps % trainer.config.validate_every == 0 or trainer.finished:
-        trainer.validate()
-    return report
+    due = trainer.done_steps % trainer.config.validate_every == 0 or trainer.finished
+    return report, trainer.validate() if due else None
 
 
 def read_metrics(folder: Path) -> list[Row]:
