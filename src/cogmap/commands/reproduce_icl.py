@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cogmap.commands.emergence import draw_emergence
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
 from cogmap.commands.room_scores import FamilyScores, score_family
@@ -20,7 +19,7 @@ from cogmap.errors import BadConfig
 from cogmap.experiments import METHODS
 from cogmap.records import Integers, Truth, Walks
 from cogmap.report.paper_icl import METHODS as COLUMNS
-from cogmap.report.paper_icl import PAPER, RULE
+from cogmap.report.paper_icl import RULE
 
 if TYPE_CHECKING:
     from cogmap.run import Run
@@ -81,7 +80,7 @@ def run_icl(args: Reproduce) -> None:
         merge_rows(path, [row_ | {"commit": current_commit(), "preset": args.preset} for row_ in row])
         print(f"wrote {len(row)} rows to {path}", flush=True)
     if args.table != "icl-rule":
-        _draw(path, args.table)
+        draw_emergence(path, with_paper=args.table == "icl")
 
 
 def _sweep_rows(args: Reproduce) -> Iterator[list[Row]]:
@@ -234,25 +233,3 @@ def _save_by_step(finished: Run, scores: FamilyScores) -> None:
         accuracy_figure(scores.accuracy.by_step, ceiling),
         finished.folder / "figures" / "accuracy_by_step.png",
     )
-
-
-def _draw(path: Path, table: str) -> None:
-    """The emergence curves of all rows that there are, beside their file."""
-    from cogmap.report.emergence_figures import emergence_figure
-    from cogmap.report.room_figures import save_figure
-
-    figure = path.with_name(f"{table}-emergence.png")
-    save_figure(emergence_figure(_curves(path), with_paper=table == "icl"), figure)
-    print(f"wrote {figure}")
-
-
-def _curves(path: Path) -> dict[str, dict[str, list[tuple[int, float]]]]:
-    """Of models with maps those of the atlas are drawn."""
-    curves: dict[str, dict[str, list[tuple[int, float]]]] = {metric: {} for metric in PAPER}
-    with path.open(newline="", encoding="utf-8") as stream:
-        for row in csv.DictReader(stream):
-            if row["metric"] not in curves or row["map"] not in ("", "atlas"):
-                continue
-            rooms = int(row["environment"].split()[1])
-            curves[row["metric"]].setdefault(row["method"], []).append((rooms, float(row["value"])))
-    return curves
