@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 # A layer's memory: keys and values (B, H, W, d), what else it needs to place them (B, H, angles), and which
-# of the W are real (B, W). Layers stack them into an EncoderState.
+# of the W are real (B, W).
 Memory = tuple[Tensor, Tensor, Tensor, Tensor]
 
 
@@ -74,10 +74,11 @@ class _Attention(nn.Module):
         real = keys.new_ones(walks, tokens, dtype=torch.bool)
         if memory is not None:
             real = torch.cat([memory[3], real], dim=1)
-        missing = max(self.span - keys.shape[2], 0)
-        pad = (0, 0, missing, 0)
-        kept = [nn.functional.pad(part[:, :, -self.span :], pad) for part in (keys, values)]
-        return kept[0], kept[1], placed, nn.functional.pad(real[:, -self.span :], (missing, 0))
+        missing = self.span - keys.shape[2]
+        if missing <= 0:  # as in every later step: what lies in memory already is not copied
+            return keys[:, :, -self.span :], values[:, :, -self.span :], placed, real[:, -self.span :]
+        keys, values = (nn.functional.pad(part, (0, 0, missing, 0)) for part in (keys, values))
+        return keys, values, placed, nn.functional.pad(real, (missing, 0))
 
 
 class PathAttention(_Attention):

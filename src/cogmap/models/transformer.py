@@ -3,6 +3,8 @@ as alternating tokens (the paper's)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 from torch import Tensor, nn
 
@@ -27,8 +29,7 @@ class TransformerEncoder(nn.Module):
         self.drop = nn.Dropout(config.dropout)
 
     def begin(self, walks: int, device: torch.device) -> EncoderState:
-        memories = [block.begin(walks, device) for block in self._blocks()]
-        return EncoderState(tuple(torch.stack(parts) for parts in zip(*memories, strict=True)))
+        return _state([block.begin(walks, device) for block in self._blocks()])
 
     def forward(
         self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
@@ -46,9 +47,7 @@ class TransformerEncoder(nn.Module):
             tokens, kept = block(tokens, memory, remember)
             memories.append(kept)
         outputs = self.normalise(tokens[:, 1::2] if self.alternating else tokens)
-        if not remember:
-            return outputs, None
-        return outputs, EncoderState(tuple(torch.stack(parts) for parts in zip(*memories, strict=True)))
+        return outputs, _state(memories) if remember else None
 
     def _blocks(self) -> list[Block]:
         return [block for block in self.blocks if isinstance(block, Block)]
@@ -88,6 +87,11 @@ class Block(nn.Module):
         return tokens + self.drop(self.transform(self.normalise_second(tokens))), kept
 
 
+# The memories of the layers lie side by side and not in one tensor, which would be copied whole at every step.
+def _state(memories: Sequence[Memory]) -> EncoderState:
+    return EncoderState(tuple(part[None] for memory in memories for part in memory))
+
+
 def _memory(state: EncoderState, layer: int) -> Memory:
-    keys, values, placed, real = (tensor[layer] for tensor in state.tensors)
+    keys, values, placed, real = (part[0] for part in state.tensors[4 * layer : 4 * layer + 4])
     return keys, values, placed, real
