@@ -28,6 +28,7 @@ NEARLY_SOLVED = 0.98  # accuracy on the late half of held-back walks; large step
 SOLVED = 0.998
 NOTABLE_RISE = 0.001
 SHORTEST_PLATEAU = 800
+PACE_STEPS = 20  # of a fall, after which its speed is known
 
 
 @dataclass
@@ -39,7 +40,9 @@ class Schedule:
     best_step: int = 0
     was_nearly_solved: bool = False  # when the fall began
     fall_from: int | None = None
-    fall_steps: int = 0
+    fall_steps: int = 0  # that it takes, as far as is known
+    longest_fall: int = 0  # that was wanted; minutes may allow for less
+    fall_seconds: float = 0.0  # of training before it
 
     def strength(self, step: int) -> float:
         """How far the bottleneck is closed at a step: 0 is open, 1 closed."""
@@ -84,22 +87,34 @@ class Schedule:
     def start_fall(self, step: int, config: TrainingConfig, solved: bool = False) -> None:
         if self.fall_from is None:
             wanted = SHORTEST_FALL if solved else max(SHORTEST_FALL, int(FALL_SHARE * step))
-            self.fall_from, self.fall_steps = step, max(1, min(wanted, config.steps - step))
+            self.fall_from, self.fall_seconds = step, 0.0
+            self.longest_fall = self.fall_steps = max(1, min(wanted, config.steps - step))
 
     def heed_limits(self, step: int, seconds: float, config: TrainingConfig) -> None:
         """Close the bottleneck and start the fall while there are still steps and minutes for it."""
-        if not config.decays or self.fall_from is not None:
+        if not config.decays:
+            return
+        if self.fall_from is not None:
+            self._pace(step - self.fall_from, seconds, config)
             return
         spent = max(step / config.steps, seconds / (60 * config.minutes) if config.minutes else 0.0)
         if spent >= LATEST_CLOSING and step < self.quantize_from:
             self.quantize_from = step
-        held = 1 / (1 + FALL_SHARE)
-        if step >= config.steps * held:
+        if step and spent >= 1 / (1 + FALL_SHARE):
             self.start_fall(step, config)
-        elif config.minutes is not None and step and seconds >= config.minutes * 60 * held:
-            self.start_fall(step, config)
-            remaining = int(step * (config.minutes * 60 - seconds) / seconds)
-            self.fall_steps = max(1, min(self.fall_steps, remaining))
+
+    def _pace(self, fallen: int, seconds: float, config: TrainingConfig) -> None:
+        """Let a fall that has come so many steps far end with the minutes allowed, at the speed that it has had."""
+        if config.minutes is None:
+            return
+        if not self.fall_seconds:
+            self.fall_seconds = seconds
+        elif fallen >= PACE_STEPS and seconds > self.fall_seconds:
+            left = (60 * config.minutes - seconds) * fallen / (seconds - self.fall_seconds)
+            longest = max(
+                self.longest_fall, self.fall_steps
+            )  # the former is 0 in checkpoints from before it was kept
+            self.fall_steps = max(1, min(longest, int(fallen + left)))
 
     def last_step(self, config: TrainingConfig) -> int:
         """The step the training will end at as far as is known now."""
