@@ -79,10 +79,16 @@ def text_changes(preset: str, encoder: str) -> dict[str, Any]:
 
 
 # What comes next in a text is never sure: the bottleneck closes when its share of the training is over, and not when
-# predictions are right. A head has a whole distribution to tell for each code and not one observation: with heads 128
-# wide, a table of what followed each code foretold GINC far better than the model that made the codes. And longer
+# predictions are right. A code has a whole distribution to tell and not one observation: a table of what had followed
+# each code foretold GINC far better than narrow heads, so heads are wide and codes have such a table. And longer
 # stretches of a text are read on from window to window, since what it is about is known only after some units.
-_ANY = {"bottleneck_from": 1_000_000, "head_width": 512, "validate_every": 200, "steps": 8000}
+_ANY = {
+    "bottleneck_from": 1_000_000,
+    "head_width": 512,
+    "code_logits": True,
+    "validate_every": 200,
+    "steps": 8000,
+}
 _RECURRENT = {**_ANY, "fresh_share": 0.3}
 _FAST: dict[str, dict[str, Any]] = {"transformer": _ANY, "gru": _RECURRENT, "lstm": _RECURRENT}
 

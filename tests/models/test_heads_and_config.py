@@ -10,6 +10,7 @@ import torch
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
 from cogmap.models.heads import Head, following_actions
+from cogmap.models.reading import read_walks
 from cogmap.models.tdb import TDB
 
 CONFIG = ModelConfig(
@@ -65,6 +66,30 @@ def test_many_actions_need_no_table() -> None:
     assert sum(parameter.numel() for parameter in Head(config, 3, 4).parameters()) < 40**3
 
 
+def test_logits_of_codes_are_the_sum_of_their_rows() -> None:
+    torch.manual_seed(0)
+    model = TDB(replace(CONFIG, bottlenecks=2, code_logits=True, encoder="gru")).eval()
+    table = torch.nn.init.normal_(model.code_logits.table.weight.detach())
+    observations, actions = torch.randint(5, (2, 6)), torch.randint(3, (2, 8))
+    model.bottlenecks.dictionary.data.normal_()
+    result = model(observations, actions, torch.zeros(2, dtype=torch.long))
+    for head, logits in enumerate(result.logits):
+        following = following_actions(actions, head + 1, 6)
+        expected = model.heads[head](result.quantized.vectors, following)
+        for (walk, step), pair in zip(
+            torch.cartesian_prod(torch.arange(2), torch.arange(6)).tolist(),
+            result.quantized.codes.flatten(0, 1).tolist(),
+            strict=True,
+        ):
+            rows = table[pair[0]] + table[30 + pair[1]]
+            torch.testing.assert_close(
+                logits[walk, step], expected[walk, step] + rows[7 * head : 7 * head + 7]
+            )
+    codes, predicted = read_walks(model, observations.numpy(), actions[:, :5].numpy())
+    assert codes.tolist() == result.quantized.codes.tolist()
+    assert predicted.tolist() == result.logits[0].argmax(2)[:, :5].tolist()
+
+
 @pytest.mark.parametrize(
     ("changes", "name"),
     [
@@ -92,6 +117,7 @@ def test_names_are_the_papers(changes: dict, name: str) -> None:
         ({"encoder": "mamba"}, r"`encoder` must be transformer, gru or lstm, got 'mamba'"),
         ({"form": "slow"}, r"`form` must be fast or paper, got 'slow'"),
         ({"vanilla": True}, r"`prediction_steps` must be 1"),
+        ({"form": "paper", "code_logits": True}, r"`code_logits` must be off in the paper's form"),
     ],
 )
 def test_impossible_configs_give_the_rule_then_the_value(changes: dict, message: str) -> None:

@@ -40,6 +40,7 @@ class ModelConfig:
     attention_span: int = (
         50  # steps a layer looks back in the fast form; the paper's looks back over `context_length`
     )
+    code_logits: bool = False  # each code has logits of its own beside what the heads make of its entry
     context_length: int = 400
     dropout: float = 0.0
     in_base: bool = False  # trained on a family of rooms: predicts ranks among the observations seen so far
@@ -65,6 +66,8 @@ class ModelConfig:
             raise BadConfig(
                 "`seen_so_far` must be off in the paper's form, whose tokens are what is seen alone"
             )
+        if self.code_logits and self.form == "paper":
+            raise BadConfig("`code_logits` must be off in the paper's form, which has heads alone")
         if self.clone_structured and self.num_codes < self.num_observations:
             rule = f"`num_codes` (={self.num_codes}) must be at least `num_observations` (={self.num_observations})"
             raise BadConfig(f"{rule}: in the clone-structured form each observation owns a code")

@@ -36,6 +36,29 @@ class Head(nn.Module):
         return outputs
 
 
+class CodeLogits(nn.Module):
+    """What follows each code as a table, added to the heads' logits: a row a code, in it the targets of all S heads.
+
+    Entries lie in a narrow space, where what a head learns of one code it says of its neighbours too. That is well
+    where a code foretells one observation; a whole distribution is told more sharply by a row of its own.
+    """
+
+    def __init__(self, config: ModelConfig) -> None:
+        super().__init__()
+        self.num_targets = config.num_targets
+        rows = config.bottlenecks * config.num_codes
+        self.table = nn.Embedding(rows, config.prediction_steps * config.num_targets)
+        nn.init.zeros_(self.table.weight)
+        first_row = torch.arange(config.bottlenecks) * config.num_codes
+        self.register_buffer("first_row", first_row, persistent=False)
+        self.first_row: Tensor
+
+    def forward(self, codes: Tensor) -> tuple[Tensor, ...]:
+        """Codes (B, N, M) to S times (B, N, targets)."""
+        rows: Tensor = self.table(codes + self.first_row).sum(dim=2)
+        return rows.split(self.num_targets, dim=2)
+
+
 class _SequenceTable(nn.Module):
     """One row per action sequence; the sequence is a number in base A."""
 

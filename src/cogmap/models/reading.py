@@ -69,13 +69,14 @@ def _read_chunk(
         result = model(seen[:, :ahead], done, arrival, state)
         return no_codes, result.logits[0].argmax(2), result.state
     arrivals = previous_actions(done, arrival, seen.shape[1])
-    if quantize:
-        codes, state = model.encode(seen, arrivals, state)
-        vectors = model.bottlenecks.entries(codes).flatten(2)
-    else:
+    if not quantize:
         outputs, state = model.encoder(seen, arrivals, state)
-        codes, vectors = no_codes, model.bottlenecks.project(outputs).flatten(2)
-    return codes, model.next_logits(vectors[:, :ahead], done).argmax(2), state
+        vectors = model.bottlenecks.project(outputs).flatten(2)
+        return no_codes, model.next_logits(vectors[:, :ahead], done).argmax(2), state
+    codes, state = model.encode(seen, arrivals, state)
+    vectors = model.bottlenecks.entries(codes).flatten(2)
+    predicted = model.next_logits(vectors[:, :ahead], done, codes[:, :ahead]).argmax(2)
+    return codes, predicted, state
 
 
 class CodeStream:

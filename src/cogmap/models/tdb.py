@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from cogmap.models.bottleneck import Quantized, make_bottlenecks
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
-from cogmap.models.heads import Head, following_actions
+from cogmap.models.heads import CodeLogits, Head, following_actions
 from cogmap.models.recurrent import RecurrentEncoder
 from cogmap.models.seen import SeenEncoder
 from cogmap.models.transformer import TransformerEncoder
@@ -37,6 +37,7 @@ class TDB(nn.Module):
         self.heads = nn.ModuleList(
             Head(config, sequence, config.num_targets) for sequence in range(1, config.prediction_steps + 1)
         )
+        self.code_logits = CodeLogits(config) if config.code_logits else None
         code_width = config.bottlenecks * config.entry_width
         self.to_next_encoding = Head(config, 1, code_width) if config.next_encoding else None
 
@@ -62,6 +63,8 @@ class TDB(nn.Module):
             head(vectors, following_actions(actions, sequence, steps))
             for sequence, head in enumerate(self.heads, 1)
         )
+        if self.code_logits is not None and quantized is not None:
+            logits = tuple(map(torch.add, logits, self.code_logits(quantized.codes)))
         guess = None
         if self.to_next_encoding is not None and quantized is not None:
             guess = self.to_next_encoding(vectors, following_actions(actions, 1, steps))
@@ -74,9 +77,14 @@ class TDB(nn.Module):
         outputs, state = self.encoder(observations, arrivals, state)
         return self.bottlenecks.nearest_code(self.bottlenecks.project(outputs), observations), state
 
-    def next_logits(self, vectors: Tensor, actions: Tensor) -> Tensor:
-        """(B, N, targets): what f^(0) expects after each step's vectors (B, N, M * W) and action (B, N)."""
+    def next_logits(self, vectors: Tensor, actions: Tensor, codes: Tensor | None = None) -> Tensor:
+        """(B, N, targets): what f^(0) expects after each step's vectors (B, N, M * W) and action (B, N).
+
+        codes: (B, N, M), where the bottleneck is closed.
+        """
         logits: Tensor = self.heads[0](vectors, actions.unsqueeze(2))
+        if self.code_logits is not None and codes is not None:
+            logits = logits + self.code_logits(codes)[0]
         return logits
 
 
