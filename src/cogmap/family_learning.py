@@ -31,7 +31,7 @@ RECURRENT: dict[str, Any] = {
     "validate_every": 200,
 }
 ATLAS_FILE = "atlas.npz"
-ATLAS_WALKS = 3000  # that it is made from, at the most: enough for every move to have been made many times
+ATLAS_WALKS = 10_000  # that it is made from, at the most: tuples of several codes are many, each must be met often
 TRANSFORMER: dict[str, Any] = RECURRENT | {
     "batch_size": 32,
     "window": 100,
