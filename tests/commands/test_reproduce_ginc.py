@@ -38,14 +38,14 @@ def test_ours_stand_beside_the_papers_and_the_ceiling(
     asked += ["--only", "TDB(S=1, M=1)", "--encoder", "gru", "--steps", "4"]
     assert main(asked) == 0
     told = capsys.readouterr().out
-    assert "in-context accuracy (%)  TDB(S=1, M=1), gru, documents spliced 0.01  best of the paper's" in told
+    assert "in-context accuracy (%)  TDB(S=1, M=1), gru, documents spliced 0.03  best of the paper's" in told
     assert "50.2 (1.0)" in told  # the paper's best for k=3, n=0
     rows = rows_of(tmp_path / "results" / "ginc.csv")
     ours = [row for row in rows if row["method"].startswith("TDB(S=1, M=1), gru")]
     kinds = {row["environment"] for row in ours if row["metric"] == "in_context_accuracy"}
     assert kinds == {f"ginc: k={k} n={n}" for k in (3, 5, 8, 10) for n in (0, 2)}
     assert {"concept_purity", "positions_per_second", "nodes"} <= {row["metric"] for row in ours}
-    assert '--only "TDB(S=1, M=1)" --encoder gru --splice 0.01' in ours[0]["command"]
+    assert '--only "TDB(S=1, M=1)" --encoder gru --splice 0.03' in ours[0]["command"]
     assert len([row for row in rows if row["method"].startswith("exact filter")]) == 16
     assert main(asked) == 0
     assert "finished after" not in capsys.readouterr().out

@@ -27,7 +27,7 @@ class Reproduce:
     """At the most, for each training."""
     steps: int | None = None
     """At the most, for each training."""
-    splice: float = 0.01
+    splice: float = 0.03
     """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
     training_rooms: tuple[int, ...] = ()
     """Of icl: how many rooms to train on, one model each; 200, 1000 and 10000 unless told, in icl-small a tenth."""
