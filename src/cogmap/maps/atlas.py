@@ -29,12 +29,12 @@ _ROUNDS = 3  # of smoothing; colours of places seldom seen may change after the 
 
 
 def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
-    """The minimal map of the later halves of walks in many rooms, seen in base.
+    """The minimal map of walks in many rooms, seen in base, without the first quarter of each.
 
     In its first steps a model takes the room for another of the family now and then. Such steps lead out of the parts
     of the atlas, and with enough of them parts would not look like places to stay.
     """
-    from_step = int(np.median(walks.lengths)) // 2
+    from_step = int(np.median(walks.lengths)) // 4
     long = np.flatnonzero(walks.lengths > from_step + 1)
     later = Walks(
         observations=base_targets(walks)[long, from_step:],
