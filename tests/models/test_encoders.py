@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cogmap.models.config import ModelConfig
-from cogmap.models.reading import CodeStream, read_walks
+from cogmap.models.reading import STEPS_AT_ONCE, CodeStream, read_walks
 from cogmap.models.recurrent import RecurrentEncoder
 from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
 
@@ -189,3 +189,15 @@ def test_vanilla_prediction_sees_the_action_at_n(encoder: str) -> None:
     after = model(observations[:, :9], changed, none).logits[0]
     assert torch.equal(before[:, :5], after[:, :5])
     assert not torch.allclose(before[:, 5], after[:, 5])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_last_step_that_is_a_chunk_of_its_own_is_read(form: str) -> None:
+    """Its observation has no action after it, so that there is nothing for a vanilla model to read."""
+    torch.manual_seed(0)
+    model = make_model(replace(FORMS[form], vanilla=True, prediction_steps=1))
+    observations, actions = a_walk(steps=STEPS_AT_ONCE + 1)
+    predicted = read_walks(model, observations, actions)[1]
+    assert predicted.shape == (3, STEPS_AT_ONCE)
+    before = read_walks(model, observations[:, :-1], actions[:, :-1])[1]
+    np.testing.assert_array_equal(predicted[:, :-1], before)

@@ -66,6 +66,8 @@ def _read_chunk(
     ahead = done.shape[1]
     no_codes = seen.new_zeros(*seen.shape, 0)
     if isinstance(model, VanillaModel):
+        if not ahead:  # a chunk of the last step alone: nothing to read an action with, nothing to foretell
+            return no_codes, seen.new_zeros(len(seen), 0), state
         result = model(seen[:, :ahead], done, arrival, state)
         return no_codes, result.logits[0].argmax(2), result.state
     arrivals = previous_actions(done, arrival, seen.shape[1])
