@@ -109,7 +109,7 @@ def _score(
     if isinstance(finished.model, VanillaModel):
         predicted = predict_next(finished.model, walks)
         forecaster = Forecaster(finished.model)
-        found = {"": score_without_map(forecaster, predicted, walks, truth, context)}
+        found = {"": score_without_map(forecaster, predicted, walks, truth, context, rollouts=args.rollouts)}
     else:
         codes, predicted = encode(finished.model, walks)
         maps = {"minimal": finished.map, "paper": finished.paper_map}
@@ -175,6 +175,7 @@ def _row(
     command += "" if vanilla else f" --encoder {encoder}"
     command += f" --preset {args.preset}" + (f" --minutes {args.minutes}" if args.minutes else "")
     command += f" --steps {args.steps}" if args.steps else ""
+    command += f" --rollouts {args.rollouts}" if vanilla and args.rollouts != Reproduce.rollouts else ""
     return {
         "method": method if vanilla else f"{method}, {encoder}",
         "environment": f"{args.table}: {world.name}",

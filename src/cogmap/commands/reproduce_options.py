@@ -27,6 +27,8 @@ class Reproduce:
     """At the most, for each training."""
     steps: int | None = None
     """At the most, for each training."""
+    rollouts: int = 100
+    """Of a model without a map, for each planning problem, in rooms and cubes."""
     splice: float = 0.03
     """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
     training_rooms: tuple[int, ...] = ()
