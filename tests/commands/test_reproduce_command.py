@@ -11,6 +11,7 @@ from cogmap import experiments
 from cogmap.cli import main
 from cogmap.commands import reproduce
 from cogmap.environments.room import AliasedRoom
+from cogmap.evaluation import scorecard
 from cogmap.experiments import Experiment
 
 TINY = Experiment(
@@ -62,6 +63,17 @@ def test_a_run_that_is_there_is_scored_again_and_not_trained_again(
     assert main(arguments) == 0
     assert weights.stat().st_mtime_ns == made
     assert rows(tmp_path) == first
+
+
+def test_fewer_rollouts_can_be_asked_for_and_are_told(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = []
+    real = scorecard.roll_out
+    monkeypatch.setattr(scorecard, "roll_out", lambda *told: asked.append(told[3]) or real(*told))
+    assert main([*arguments, "--only", "Vanilla LSTM", "--rollouts", "3"]) == 0
+    assert asked == [3]
+    assert all(row["command"].endswith(" --rollouts 3") for row in rows(tmp_path))
 
 
 def test_a_training_cut_off_before_its_first_checkpoint_begins_anew(
