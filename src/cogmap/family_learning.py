@@ -31,9 +31,7 @@ RECURRENT: dict[str, Any] = {
     "validate_every": 200,
 }
 ATLAS_FILE = "atlas.npz"
-ATLAS_WALKS = (
-    10_000  # that it is made from, at the most: tuples of several codes are many, each must be met often
-)
+ATLAS_WALKS = 10_000  # that it is made from, at the most; each of many code tuples must have been met often
 TRANSFORMER: dict[str, Any] = RECURRENT | {
     "batch_size": 32,
     "window": 100,

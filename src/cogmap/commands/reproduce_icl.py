@@ -40,9 +40,7 @@ class Size:
     base: Callable[[int], AliasedRoom]  # by seed
     colours: int
     training_rooms: tuple[int, ...]
-    test_rooms: (
-        int  # drawn beside the training rooms, as `cogmap walk family` does; the first of them are scored in
-    )
+    test_rooms: int  # drawn beside the training rooms as by `cogmap walk family`; the first are scored in
     training_walks: int
     change: Mapping[str, Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -45,14 +44,7 @@ def merge_rows(path: Path, rows: list[Row]) -> None:
 
 def current_commit() -> str:
     """The commit that made a row, where there is git to ask."""
-    command = [
-        "git",
-        "-C",
-        str(Path(sys.modules[__name__].__file__ or ".").parent),
-        "describe",
-        "--always",
-        "--dirty",
-    ]
+    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
     try:
         return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
     except (OSError, subprocess.SubprocessError):

@@ -102,9 +102,8 @@ def _polish(apart: NDArray[np.float64], start: Floats) -> Floats:
     nodes = range(len(apart))
     graph = networkx.empty_graph(len(apart))
     distance = {one: dict(enumerate(apart[one].tolist())) for one in nodes}
-    apart_at_least = start + 1e-3 * np.random.default_rng(0).standard_normal(
-        start.shape
-    )  # it divides by distances
+    # It divides by distances.
+    apart_at_least = start + 1e-3 * np.random.default_rng(0).standard_normal(start.shape)
     drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(apart_at_least)))
     points = np.array([drawn[node] for node in nodes])
     one, other = np.nonzero(apart == 1)

@@ -17,6 +17,7 @@ from torch.nn.functional import scaled_dot_product_attention
 # A layer's memory: keys and values (B, H, W, d), what else it needs to place them (B, H, angles), and which
 # of the W are real (B, W).
 Memory = tuple[Tensor, Tensor, Tensor, Tensor]
+PARTS = 4  # of a memory
 
 
 class _Attention(nn.Module):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from cogmap.models.attention import Memory, PathAttention, RelativeAttention
+from cogmap.models.attention import PARTS, Memory, PathAttention, RelativeAttention
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 
@@ -93,5 +93,5 @@ def _state(memories: Sequence[Memory]) -> EncoderState:
 
 
 def _memory(state: EncoderState, layer: int) -> Memory:
-    keys, values, placed, real = (part[0] for part in state.tensors[4 * layer : 4 * layer + 4])
+    keys, values, placed, real = (part[0] for part in state.tensors[layer * PARTS :][:PARTS])
     return keys, values, placed, real

@@ -7,8 +7,8 @@ The held phase ends when
 - accuracy on them has not risen by a tenth of a point during the last third of the training, or
 - the steps or minutes allowed leave just enough for the fall.
 The fall then takes a quarter more steps than went before it, which is where the last points of accuracy come from; a
-short one will do for a world that is solved already. If a world that was all but solved still is not solved after the
-fall, the rate rises again for another, longer one.
+short one will do for a world that is solved already, and one that minutes limit is paced to end with them. If a world
+that was all but solved still is not solved after the fall, the rate rises again for another, longer one.
 """
 
 from __future__ import annotations
