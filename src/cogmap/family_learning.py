@@ -1,14 +1,14 @@
 """From walks in many rooms of a family to one model that maps a new room from a few walks there.
 
 Training in base (section 4.5): what is foretold is the rank of the next observation among those seen so far, which
-means the same in every room. See `models/seen.py` for what the encoder is given to learn that soon.
+means the same in every room. What the encoder knows an observation by decides how many rooms and steps that takes.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -20,24 +20,33 @@ from cogmap.walks.family import observations_in_a_room, room_of_each_walk
 if TYPE_CHECKING:
     from cogmap.run import Run
 
+Names = Literal["none", "seen", "plain"]
+
+# What the encoder knows an observation by: nothing (models/nameless.py); its name, and the names of all that the walk
+# has shown (models/seen.py); its name alone, as in the paper.
+NAMES: dict[Names, dict[str, Any]] = {
+    "none": {"nameless": True},
+    "seen": {"seen_so_far": True, "present_weight": 1.0},
+    "plain": {},
+}
+MOST_NAMELESS = 16  # observations in a room: each has a slot, and each slot costs a recurrent network
+
 # What learned new rooms soonest in short trials; `cogmap reproduce icl-small` shows what it comes to.
 RECURRENT: dict[str, Any] = {
-    "seen_so_far": True,
-    "present_weight": 1.0,
     "batch_size": 48,
     "fresh_share": 0.3,
     "steps": 40_000,
     "bottleneck_from": 40_000,
     "validate_every": 200,
 }
-ATLAS_FILE = "atlas.npz"
-ATLAS_WALKS = 10_000  # that it is made from, at the most; each of many code tuples must have been met often
 TRANSFORMER: dict[str, Any] = RECURRENT | {
     "batch_size": 32,
     "window": 100,
     "attention_span": 100,
     "fresh_share": 1.0,
 }
+ATLAS_FILE = "atlas.npz"
+ATLAS_WALKS = 10_000  # that it is made from, at the most; each of many code tuples must have been met often
 
 
 def rooms_for(path: str | Path) -> Integers:
@@ -51,9 +60,18 @@ def rooms_for(path: str | Path) -> Integers:
 
 
 def learn_family(
-    walks: Walks, rooms: Integers, out: str | Path, *, resume: bool = False, **choices: Any
+    walks: Walks,
+    rooms: Integers,
+    out: str | Path,
+    *,
+    names: Names | None = None,
+    resume: bool = False,
+    **choices: Any,
 ) -> Run:
-    """Train on walks in many rooms, `rooms` (B,) saying which, into the run folder `out`; `choices` are `learn`'s."""
+    """Train on walks in many rooms, `rooms` (B,) saying which, into the run folder `out`; `choices` are `learn`'s.
+
+    names: what the encoder knows an observation by; see `NAMES`. "none" unless told where that can be: with a GRU.
+    """
     from cogmap.learning import learn
 
     if len(np.unique(rooms)) < 2:
@@ -66,9 +84,13 @@ def learn_family(
         raise BadWalks(f"{rule}, one shows {most}")
     change = dict(choices.pop("change", None) or {})
     steps = choices.pop("steps", None)
+    encoder = choices.get("encoder", "transformer")
     if choices.get("preset", "fast") == "fast":
-        ours = TRANSFORMER if choices.get("encoder", "transformer") == "transformer" else RECURRENT
-        change = {**ours, **change, **({} if steps is None else {"steps": steps})}
+        ours = TRANSFORMER if encoder == "transformer" else RECURRENT
+        names = names or default_names(encoder, most)
+        change = {**ours, **NAMES[names], **change, **({} if steps is None else {"steps": steps})}
+    elif names not in (None, "plain"):
+        raise BadConfig(f"`names` must be plain in the preset paper, got {names!r}")
     run = learn(
         walks,
         out,
@@ -82,6 +104,11 @@ def learn_family(
     )
     write_atlas(run, walks)
     return run
+
+
+def default_names(encoder: str, observations: int) -> Names:
+    """What an encoder knows observations by unless told, where a room shows at most so many different ones."""
+    return "none" if encoder == "gru" and observations <= MOST_NAMELESS else "seen"
 
 
 def write_atlas(run: Run, walks: Walks) -> None:

@@ -11,6 +11,7 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.commands import reproduce_icl, room_scores
+from cogmap.run import load_run
 
 STORED = Path(__file__).parents[2] / "results" / "models" / "rooms-4x5"
 TINY = {"width": 16, "num_codes": 8, "head_width": 16, "batch_size": 8, "steps": 4, "validate_every": 2}
@@ -46,7 +47,7 @@ def test_a_model_that_is_there_is_scored_and_not_trained(
     folder = tmp_path / "out" / "icl-small" / "tdb-s-3--m-4-gru-fast-1000-0"
     shutil.copytree(STORED, folder)
     before = (folder / "model.safetensors").stat().st_mtime_ns
-    asked = ("--only", "TDB(S=3, M=4)", "--encoder", "gru", "--training-rooms", "1000")
+    asked = ("--only", "TDB(S=3, M=4)", "--encoder", "gru", "--names", "seen", "--training-rooms", "1000")
     assert reproduce(tmp_path, "icl-small", *asked) == 0
     assert (folder / "model.safetensors").stat().st_mtime_ns == before
     rows = rows_of(tmp_path / "results" / "icl-small.csv")
@@ -65,7 +66,7 @@ def test_a_model_that_is_there_is_scored_and_not_trained(
 
 
 def test_a_rival_without_a_map_plans_by_rollouts_for_every_number_of_rooms(tmp_path: Path) -> None:
-    assert reproduce(tmp_path, "icl-small", "--only", "Vanilla LSTM", "--plain") == 0
+    assert reproduce(tmp_path, "icl-small", "--only", "Vanilla LSTM", "--names", "plain") == 0
     rows = rows_of(tmp_path / "results" / "icl-small.csv")
     assert {row["environment"] for row in rows} == {"icl-small: 6 rooms", "icl-small: 30 rooms"}
     assert {row["method"] for row in rows} == {"Vanilla LSTM, plain"}
@@ -85,3 +86,14 @@ def test_the_rule_has_a_row_for_each_family_of_rooms(
 def test_one_room_is_no_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert reproduce(tmp_path, "icl", "--training-rooms", "1") == 2
     assert "`--training-rooms` must be numbers of at least 2, got (1,)" in capsys.readouterr().err
+
+
+def test_a_grus_observations_have_no_names_unless_told(tmp_path: Path) -> None:
+    asked = ("--only", "TDB(S=3, M=4)", "--encoder", "gru", "--training-rooms", "8", "--steps", "4")
+    assert reproduce(tmp_path, "icl-small", *asked) == 0
+    rows = rows_of(tmp_path / "results" / "icl-small.csv")
+    assert {row["method"] for row in rows} == {"TDB(S=3, M=4), gru, nameless"}
+    assert "--names none" in rows[0]["command"]
+    run = load_run(tmp_path / "out" / "icl-small" / "tdb-s-3--m-4-gru-fast-nameless-8-0")
+    assert run.model.config.nameless
+    assert not run.model.config.seen_so_far

@@ -40,6 +40,10 @@ class Learn:
     family: bool = False
     """The walks are of many rooms, alike but for their observations; `rooms` in the .npz file says which. The model
     learned maps new rooms: cogmap map RUN --walks NEW."""
+    names: Literal["none", "seen", "plain"] | None = None
+    """Of a family, what the encoder knows an observation by. none: it tells them apart, but they mean nothing by
+    themselves; few rooms will do (a GRU's, unless told). seen: its name, and all that the walk has shown; where names
+    mean something in every room (other encoders', unless told). plain: its name alone, as in the paper."""
     words: bool = False
     """The file is a text, to be read word by word."""
     characters: bool = False
@@ -144,7 +148,7 @@ def _learn(args: Learn) -> Run:
     if args.family:
         from cogmap.family_learning import learn_family, rooms_for
 
-        return learn_family(walks, rooms_for(args.walks), args.out, **choices)
+        return learn_family(walks, rooms_for(args.walks), args.out, names=args.names, **choices)
     choices["clusters"] = args.clusters
     from cogmap.learning import learn  # brings torch: after the walks were found to be good
 

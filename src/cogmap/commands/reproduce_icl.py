@@ -26,11 +26,9 @@ if TYPE_CHECKING:
 
 STEPS, TEST_ROOMS, WALKS_A_ROOM = 400, 64, 4
 RULE_ROOMS = 5000  # training rooms under the rule R
-PLAIN = {
-    "seen_so_far": False,
-    "present_weight": 0.0,
-}  # as the paper: nothing but what is seen goes into a token
 RULE_METHODS = ("TDB(S=3, M=4)",)
+LABEL_ENDS = {"none": ", nameless", "seen": "", "plain": ", plain"}
+FOLDER_ENDS = {"none": "-nameless", "seen": "", "plain": "-plain"}
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ class Method:
 
     name: str  # as the paper prints it
     label: str  # with the encoder, where the paper has another
-    choices: dict[str, Any]  # of `learn`
+    choices: dict[str, Any]  # of `learn_family`
     folder: str  # what its run folders begin with
 
 
@@ -116,21 +114,18 @@ def _rule_rows(args: Reproduce) -> Iterator[list[Row]]:
 
 
 def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
+    from cogmap.family_learning import default_names
+
+    sets = SIZES[args.table].base(args.first_seed).num_observations
     found = []
     for name in args.only or default:
         if name not in METHODS:
             raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {name!r}")
         choices = {"encoder": args.encoder, **METHODS[name]}
+        names = args.names or ("plain" if args.preset == "paper" else default_names(choices["encoder"], sets))
         label = name if choices.get("vanilla") else f"{name}, {choices['encoder']}"
-        label += ", plain" if args.plain else ""
-        found.append(
-            Method(
-                name,
-                label,
-                choices,
-                f"{slug(name)}-{choices['encoder']}-{args.preset}{'-plain' if args.plain else ''}",
-            )
-        )
+        folder = f"{slug(name)}-{choices['encoder']}-{args.preset}{FOLDER_ENDS[names]}"
+        found.append(Method(name, label + LABEL_ENDS[names], {**choices, "names": names}, folder))
     return found
 
 
@@ -158,7 +153,7 @@ def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> R
         minutes=args.minutes,
         steps=args.steps,
         seed=seed,
-        change=dict(size.change) | (PLAIN if args.plain else {}),
+        change=dict(size.change),
         resume=can_go_on(folder),
         **method.choices,
     )
@@ -205,7 +200,7 @@ def _rows(
     last = read_metrics(finished.folder)[-1]
     command = f'cogmap reproduce {args.table} --first-seed {args.first_seed} --only "{method.name}"{options}'
     command += "" if method.choices.get("vanilla") else f" --encoder {method.choices['encoder']}"
-    command += (" --plain" if args.plain else "") + (f" --steps {args.steps}" if args.steps else "")
+    command += f" --names {method.choices['names']}" + (f" --steps {args.steps}" if args.steps else "")
     command += f" --minutes {args.minutes}" if args.minutes else ""
     for kind, row in {**found, "": {**found[""], "training_steps": last["step"]}}.items():
         for metric, value in row.items():

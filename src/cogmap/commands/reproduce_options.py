@@ -33,8 +33,8 @@ class Reproduce:
     """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
     training_rooms: tuple[int, ...] = ()
     """Of icl: how many rooms to train on, one model each; 200, 1000 and 10000 unless told, in icl-small a tenth."""
-    plain: bool = False
-    """Of icl: as in the paper, without the set of what a walk has shown."""
+    names: Literal["none", "seen", "plain"] | None = None
+    """Of icl: what the encoder knows an observation by, as in `cogmap learn --family`."""
     out: Path = Path("runs/reproduce")
     """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
     results: Path = Path("results")

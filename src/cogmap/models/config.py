@@ -45,6 +45,7 @@ class ModelConfig:
     dropout: float = 0.0
     in_base: bool = False  # trained on a family of rooms: predicts ranks among the observations seen so far
     seen_so_far: bool = False  # the encoder also gets the set of the observations that the walk has shown
+    nameless: bool = False  # the encoder tells observations apart but does not know them by name
 
     def __post_init__(self) -> None:
         for name in ("num_observations", "num_actions", "num_targets", "prediction_steps", "bottlenecks"):
@@ -66,6 +67,14 @@ class ModelConfig:
             raise BadConfig(
                 "`seen_so_far` must be off in the paper's form, whose tokens are what is seen alone"
             )
+        if self.nameless and (self.encoder != "gru" or self.form == "paper" or self.seen_so_far):
+            raise BadConfig(
+                "`nameless` needs the encoder gru in the fast form, and `seen_so_far` off: its slots are that set"
+            )
+        if self.nameless and not self.in_base:
+            raise BadConfig("`nameless` must be off for a model that foretells observations by their names")
+        if self.nameless and (self.layers > 1 or self.width % 2):
+            raise BadConfig(f"`nameless` needs one layer of an even width, got {self.layers} of {self.width}")
         if self.code_logits and self.form == "paper":
             raise BadConfig("`code_logits` must be off in the paper's form, which has heads alone")
         if self.clone_structured and self.num_codes < self.num_observations:

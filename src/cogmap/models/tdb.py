@@ -11,6 +11,7 @@ from cogmap.models.bottleneck import Quantized, make_bottlenecks
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.heads import CodeLogits, Head, following_actions
+from cogmap.models.nameless import NamelessEncoder
 from cogmap.models.recurrent import RecurrentEncoder
 from cogmap.models.seen import SeenEncoder
 from cogmap.models.transformer import TransformerEncoder
@@ -118,7 +119,12 @@ def make_model(config: ModelConfig) -> Model:
     return VanillaModel(config) if config.vanilla else TDB(config)
 
 
-def make_encoder(config: ModelConfig) -> TransformerEncoder | RecurrentEncoder | SeenEncoder:
+Encoder = TransformerEncoder | RecurrentEncoder | SeenEncoder | NamelessEncoder
+
+
+def make_encoder(config: ModelConfig) -> Encoder:
+    if config.nameless:
+        return NamelessEncoder(config)
     reader = TransformerEncoder(config) if config.encoder == "transformer" else RecurrentEncoder(config)
     return SeenEncoder(config, reader) if config.seen_so_far else reader
 
