@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +12,7 @@ from test_minimise import merged_pairs
 
 from cogmap.errors import BadConfig, BadRun
 from cogmap.maps.build import build_map
+from cogmap.maps.cluster import hamming_clusters
 from cogmap.maps.counts import unique_codes
 from cogmap.records import Codes, CognitiveMap, Walks
 
@@ -193,3 +195,16 @@ def test_impossible_choices(choice, text, coded) -> None:
 def test_codes_of_other_walks(coded) -> None:
     with pytest.raises(BadRun, match="codes must be of the walks' steps"):
         build_map(Codes(coded.codes.codes[:3], coded.codes.lengths[:3], coded.codes.num_codes), coded.walks)
+
+
+def test_tuples_joined_beforehand_make_a_map_of_few_steps() -> None:
+    """Where a place has many tuples most are met once or twice, and none says where its moves lead."""
+    rng = np.random.default_rng(5)
+    coded = encode(grid(4, 5, 3, rng), 4, 400, rng)
+    variant = rng.integers(1, 10, (4, 400, 4)) * (rng.random((4, 400, 4)) < 0.4)
+    codes = Codes(10 * coded.positions[:, :, None] + variant, coded.codes.lengths, 200)
+    alone = build_map(codes, coded.walks)
+    joined = build_map(codes, coded.walks, cluster=partial(hamming_clusters, d_hamming=0.25))
+    assert alone.num_nodes < 20
+    assert joined.num_nodes == 20
+    assert sorted(node_positions(joined, codes, coded.positions, 20)) == list(range(20))

@@ -109,7 +109,7 @@ def test_codes_in_chunks_of_any_size_and_step_by_step_are_the_same(
     codes, predicted = read_walks(model, observations, actions)
     assert codes.shape == (2, 31, 1)
     for chunk in (1, 4, 30, 31):
-        monkeypatch.setattr("cogmap.models.reading.STEPS_AT_ONCE", chunk)
+        monkeypatch.setattr("cogmap.models.reading.STEPS_AT_ONCE", dict.fromkeys(STEPS_AT_ONCE, chunk))
         again, predicted_again = read_walks(model, observations, actions)
         np.testing.assert_array_equal(codes, again)
         np.testing.assert_array_equal(predicted, predicted_again)
@@ -196,8 +196,9 @@ def test_a_last_step_that_is_a_chunk_of_its_own_is_read(form: str) -> None:
     """Its observation has no action after it, so that there is nothing for a vanilla model to read."""
     torch.manual_seed(0)
     model = make_model(replace(FORMS[form], vanilla=True, prediction_steps=1))
-    observations, actions = a_walk(steps=STEPS_AT_ONCE + 1)
+    at_once = STEPS_AT_ONCE[model.config.encoder]
+    observations, actions = a_walk(steps=at_once + 1)
     predicted = read_walks(model, observations, actions)[1]
-    assert predicted.shape == (3, STEPS_AT_ONCE)
+    assert predicted.shape == (3, at_once)
     before = read_walks(model, observations[:, :-1], actions[:, :-1])[1]
     np.testing.assert_array_equal(predicted[:, :-1], before)

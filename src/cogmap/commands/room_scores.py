@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # "atlas" is what `cogmap map` gives as the minimal map of a new room. "atlas, seen" leaves out what the room's own
 # walks did not come by; "paper, atlas" is the paper's builder on nodes of the atlas instead of codes; "minimal" and
-# "paper" are the two builders on the codes of the room's walks alone.
+# "paper" are the two builders on the codes of the room's walks alone, both with tuples joined by Hamming distance.
 KINDS = ("atlas", "atlas, seen", "paper, atlas", "minimal", "paper")
 ROLLOUTS = 10  # of a model without a map for each problem, as in the paper's appendix
 
@@ -92,11 +92,16 @@ def _builder(opened: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
     """How a room is mapped from its codes and walks."""
     from cogmap.family_learning import load_atlas
     from cogmap.maps.atlas import room_map
-    from cogmap.maps.build import build_map
+    from cogmap.maps.build import D_HAMMING, build_map
+    from cogmap.maps.cluster import hamming_clusters
     from cogmap.planning.whereabouts import nodes_by_code
 
-    if kind in ("minimal", "paper"):
-        return lambda codes, walks: build_map(codes, walks, kind=kind)
+    if kind == "paper":
+        return lambda codes, walks: build_map(codes, walks, kind)
+    if kind == "minimal":
+        # A room's few steps meet most code tuples once or twice, which says nothing of where they lead.
+        joined = partial(hamming_clusters, d_hamming=D_HAMMING)
+        return lambda codes, walks: build_map(codes, walks, kind, cluster=joined)
     atlas = load_atlas(opened)
     if kind == "paper, atlas":
         return lambda codes, walks: build_map(codes, walks, "paper", cluster=partial(_clusters, atlas))

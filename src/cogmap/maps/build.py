@@ -31,6 +31,7 @@ from cogmap.maps.trust import minimal_warnings, paper_warnings
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
 
 KINDS = ("minimal", "paper")
+D_HAMMING = 0.25  # the paper's
 
 
 def build_map(
@@ -38,7 +39,7 @@ def build_map(
     walks: Walks,
     kind: str = "minimal",
     t_ratio: float = 0.1,
-    d_hamming: float = 0.25,
+    d_hamming: float = D_HAMMING,
     polished: bool = True,
     cluster: Callable[[Whole], Whole] | None = None,
 ) -> CognitiveMap:
@@ -46,26 +47,28 @@ def build_map(
 
     "minimal" has one node for every place that can be told apart, its thresholds come from the data. "paper" is
     the paper's, which `t_ratio` and `d_hamming` belong to. One that is not `polished` is made without smoothing, which
-    takes long where there are a thousand places. `cluster` says which tuples (J, M) are one (J,) in the first of the
-    paper's steps, if not their Hamming distance.
+    takes long where there are a thousand places. `cluster` says which tuples (J, M) are one (J,) before anything else:
+    for "paper" it is their Hamming distance unless told, for "minimal" none are.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
-        return _minimal(code_tuples, index, walks, polished)
+        joined = np.arange(len(code_tuples)) if cluster is None else cluster(code_tuples)
+        return _minimal(code_tuples, index, walks, joined, polished)
     joined = hamming_clusters(code_tuples, d_hamming) if cluster is None else cluster(code_tuples)
     return _paper(code_tuples, index, walks, t_ratio, joined)
 
 
-def _minimal(code_tuples: Whole, index: Whole, walks: Walks, polished: bool) -> CognitiveMap:
-    found = find_places(index, walks, len(code_tuples), polished)
+def _minimal(code_tuples: Whole, index: Whole, walks: Walks, cluster: Whole, polished: bool) -> CognitiveMap:
+    found = find_places(spread(cluster, index), walks, int(cluster.max(initial=-1)) + 1, polished)
+    code_node = spread(found.code_node, cluster)  # (J,)
     view = survey(walks, found.steps)
     flows = view.flows
     edges = flows.select(view.next_node[flows.source, flows.action] == flows.target)
-    explained = explained_share(spread(found.code_node, index), walks, edges)
+    explained = explained_share(spread(code_node, index), walks, edges)
     warnings = minimal_warnings(view, explained_share(found.steps, walks, edges), found)
-    return _record("minimal", code_tuples, found.code_node, edges, view.seen, walks, explained, warnings)
+    return _record("minimal", code_tuples, code_node, edges, view.seen, walks, explained, warnings)
 
 
 def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:

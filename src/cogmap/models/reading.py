@@ -13,7 +13,8 @@ from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
 from cogmap.records import Integers
 
 WALKS_AT_ONCE = 256
-STEPS_AT_ONCE = 100
+# What a chunk needs should stay in the processor's caches; a transformer reads a whole memory again for each chunk.
+STEPS_AT_ONCE = {"transformer": 100, "gru": 20, "lstm": 20}
 
 
 @torch.inference_mode()
@@ -51,8 +52,9 @@ def _read_rows(
     done = torch.from_numpy(actions.astype(np.int64)).to(device)
     state: EncoderState | None = None
     arrival = torch.zeros(len(seen), dtype=torch.long, device=device)
-    for first in range(0, seen.shape[1], STEPS_AT_ONCE):
-        steps = slice(first, min(first + STEPS_AT_ONCE, seen.shape[1]))
+    at_once = STEPS_AT_ONCE[model.config.encoder]
+    for first in range(0, seen.shape[1], at_once):
+        steps = slice(first, min(first + at_once, seen.shape[1]))
         codes, predicted, state = _read_chunk(model, seen[:, steps], done[:, steps], arrival, state, quantize)
         yield steps, codes, predicted
         if steps.stop < seen.shape[1]:
