@@ -11,22 +11,32 @@ from cogmap.commands.reproduce_icl import walks_in_each
 from cogmap.commands.room_scores import score_family
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
-from cogmap.family_learning import learn_family
+from cogmap.family_learning import Names, learn_family
 from cogmap.walks.sample import sample_family_walks
 
 pytestmark = pytest.mark.learning
 
 
-@pytest.mark.parametrize(("rooms", "emerges"), [(20, False), (1000, True)])
-def test_new_rooms_are_mapped_if_there_were_many_to_learn_from(
-    rooms: int, emerges: bool, tmp_path: Path
+@pytest.mark.parametrize(
+    ("names", "rooms", "emerges"), [("none", 20, True), ("seen", 20, False), ("seen", 1000, True)]
+)
+def test_new_rooms_are_mapped_if_there_were_enough_to_learn_from(
+    names: Names, rooms: int, emerges: bool, tmp_path: Path
 ) -> None:
     base = AliasedRoom(height=4, width=5, observations=3, patch=2, seed=0)
     train, test = room_families(rooms, 50, base, 12)
     walks, _, of_walk = sample_family_walks(train, 2048, 400, np.random.default_rng([0, 1]))
     change = {"width": 128, "num_codes": 200}
     run = learn_family(
-        walks, of_walk, tmp_path / "run", encoder="gru", bottlenecks=4, steps=1500, change=change, quiet=True
+        walks,
+        of_walk,
+        tmp_path / "run",
+        encoder="gru",
+        bottlenecks=4,
+        names=names,
+        steps=1500,
+        change=change,
+        quiet=True,
     )
     scores = score_family(run, *walks_in_each(test, 0), kinds=("atlas",))
     assert scores.ceiling is not None

@@ -30,7 +30,7 @@ from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth
 
 # Weights that were kept with the code: config, model and atlas of a run, and `family.json` with its rooms.
-STORED = Path(__file__).resolve().parents[3] / "results" / "models" / "rooms-4x5"
+STORED = Path(__file__).resolve().parents[3] / "results" / "models" / "rooms-6x8"
 FAMILY_FILE, METRICS_FILE = "family.json", "metrics.jsonl"
 RUN = Path("runs/family")
 SHORT, LONG = 100, 400  # steps of the one walk that a room is mapped from, and of those to score on
