@@ -65,6 +65,22 @@ def test_a_run_that_is_there_is_scored_again_and_not_trained_again(
     assert rows(tmp_path) == first
 
 
+def test_a_run_that_is_there_goes_on_if_more_steps_are_allowed(arguments: list[str], tmp_path: Path) -> None:
+    arguments += ["--only", "Vanilla LSTM"]
+    for steps in ("20", "30", "10"):
+        arguments[arguments.index("--steps") + 1] = steps
+        assert main(arguments) == 0
+    assert {row["value"] for row in rows(tmp_path) if row["metric"] == "training_steps"} == {"30.0"}
+
+
+def test_rollouts_are_counted_before_anything_is_trained(
+    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*arguments, "--rollouts", "0"]) == 2
+    assert "`--rollouts` must be at least 1, got 0" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
 def test_fewer_rollouts_can_be_asked_for_and_are_told(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 from cogmap.commands.reproduce_3d import of_room
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
-from cogmap.commands.run_folders import can_go_on, slug
+from cogmap.commands.run_folders import can_go_on, is_finished, slug
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadConfig
 from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
@@ -27,6 +27,8 @@ Args = Reproduce
 
 
 def run(args: Reproduce) -> None:
+    if args.rollouts < 1:
+        raise BadConfig(f"`--rollouts` must be at least 1, got {args.rollouts}")
     if args.table == "ginc":
         from cogmap.commands.reproduce_ginc import run_ginc
 
@@ -57,7 +59,7 @@ def run(args: Reproduce) -> None:
 def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> list[Row]:
     """Train one model in one world, if that has not been done, and score it."""
     from cogmap.learning import learn, write_maps
-    from cogmap.run import MODEL_FILE, load_run
+    from cogmap.run import load_run
     from cogmap.walks.noise import add_noise
     from cogmap.walks.views import draw_walks
 
@@ -68,7 +70,7 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     choices = {"encoder": args.encoder, **METHODS[method]}
     folder = args.out / args.table / f"{slug(method)}-{choices['encoder']}-{args.preset}-{seed}"
     print(f"{experiment.what}, seed {seed}: {method}, {choices['encoder']}, {args.preset}", flush=True)
-    if (folder / MODEL_FILE).is_file():
+    if is_finished(folder, args.steps):
         write_maps(load_run(folder), walks)
         finished = load_run(folder)
     else:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
-from cogmap.commands.run_folders import can_go_on, slug
+from cogmap.commands.run_folders import can_go_on, is_finished, slug
 from cogmap.environments.ginc import GincConfig, GincWorld, Prompts, read_prompts, read_truth, write_ginc
 from cogmap.errors import BadConfig
 from cogmap.evaluation.concepts import SHARES, load_concepts
@@ -82,10 +82,10 @@ def _source(args: Reproduce, folder: Path) -> TextSource:
 
 def _trained(args: Reproduce, method: Method, source: TextSource) -> Run:
     """The run of a method: opened if it is there and whole, else trained, or trained on."""
-    from cogmap.run import MODEL_FILE, load_run
+    from cogmap.run import load_run
     from cogmap.text_learning import learn_text
 
-    if (method.folder / MODEL_FILE).is_file():
+    if is_finished(method.folder, args.steps):
         return load_run(method.folder)
     print(f"GINC: {method.label}, {args.preset}", flush=True)
     return learn_text(

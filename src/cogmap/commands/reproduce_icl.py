@@ -12,7 +12,7 @@ from cogmap.commands.emergence import draw_emergence
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
 from cogmap.commands.room_scores import FamilyScores, score_family
-from cogmap.commands.run_folders import can_go_on, slug
+from cogmap.commands.run_folders import can_go_on, is_finished, slug
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, default_base, restricted_families, room_families
 from cogmap.errors import BadConfig
@@ -132,7 +132,7 @@ def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
 def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> Run:
     """The run of a model on walks in `rooms`: trained, resumed, or opened and its atlas made anew."""
     from cogmap.family_learning import learn_family, write_atlas
-    from cogmap.run import MODEL_FILE, load_run
+    from cogmap.run import load_run
     from cogmap.walks.sample import sample_family_walks
 
     seed = args.first_seed
@@ -140,7 +140,7 @@ def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> R
     size = SIZES[args.table]
     rng = np.random.default_rng([seed, 1])
     walks, _, of_walk = sample_family_walks(rooms, size.training_walks, STEPS, rng)
-    if (folder / MODEL_FILE).is_file():
+    if is_finished(folder, args.steps):
         finished = load_run(folder)
         write_atlas(finished, walks)
         return finished

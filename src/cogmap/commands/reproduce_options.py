@@ -36,6 +36,7 @@ class Reproduce:
     names: Literal["none", "seen", "plain"] | None = None
     """Of icl: what the encoder knows an observation by, as in `cogmap learn --family`."""
     out: Path = Path("runs/reproduce")
-    """Where the runs go. A run that is there and whole is mapped and scored again, not trained again."""
+    """Where the runs go. A run that is there and whole is mapped and scored again, and only trained on if `steps` are
+    more than it was allowed before."""
     results: Path = Path("results")
     """Where the rows go, one CSV a table."""

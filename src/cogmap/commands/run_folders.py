@@ -1,14 +1,26 @@
-"""The run folders of reproductions: what they are called, and whether a training in one can go on."""
+"""The run folders of reproductions: what they are called, whether one is finished, and whether it can go on."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from shutil import rmtree
 
+from cogmap.errors import BadRun
+from cogmap.files import read_json
+
 
 def slug(method: str) -> str:
     """A method's name as part of a folder's."""
     return "".join(letter if letter.isalnum() else "-" for letter in method.lower()).strip("-")
+
+
+def is_finished(folder: Path, steps: int | None) -> bool:
+    """Whether there is a trained model that had been allowed as many steps as are asked for now."""
+    from cogmap.run import CONFIG_FILE, MODEL_FILE
+
+    if not (folder / MODEL_FILE).is_file():
+        return False
+    return steps is None or steps <= read_json(folder / CONFIG_FILE, BadRun)["training"]["steps"]
 
 
 def can_go_on(folder: Path) -> bool:
