@@ -51,7 +51,7 @@ class Args:
     """folder for the walks, the runs and report.html; one that an earlier demo made is made anew"""
     seed: int = 0
     """of the room, the walks and the training"""
-    steps: int = 700
+    steps: int = 1000
     """of the training, at the most, so that a slow machine learns as much as a fast one"""
     world: Literal["room", "3d", "family"] = "room"
     """a small room of four colours; a 3D room seen through the agent's eyes (extra `3d`); or rooms never trained on"""
