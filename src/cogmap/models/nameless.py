@@ -98,7 +98,7 @@ def assign_slots(observations: Tensor, owned: Tensor) -> Slots:
     index = torch.arange(count, device=owned.device)[:, None, None]
     had = owned.any(dim=0)  # (B, O)
     now = nn.functional.one_hot(observations, names).bool()
-    met = now.cummax(dim=1).values | had[:, None]  # (B, N, O)
+    met = (now.cumsum(dim=1) > 0) | had[:, None]  # (B, N, O)
     met_before = torch.cat([had[:, None], met[:, :-1]], dim=1)
     comes_new = now & ~met_before
     slot = (owned * index).sum(dim=0) + (comes_new * met_before.sum(dim=2, keepdim=True)).sum(dim=1)  # (B, O)

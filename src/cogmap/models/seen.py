@@ -56,7 +56,7 @@ class SeenEncoder(nn.Module):
     def _tokens(self, observations: Tensor, state: EncoderState | None) -> tuple[Tensor, Tensor]:
         """Tokens (B, N, D) without their actions, and what was met by each step (B, N, O)."""
         now = nn.functional.one_hot(observations, self.num_observations)
-        seen = now.cummax(dim=1).values.bool()
+        seen = now.cumsum(dim=1) > 0
         if state is not None:
             seen = seen | state.tensors[-1][0, :, None]
         mixed: Tensor = self.mix(
