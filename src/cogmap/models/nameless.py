@@ -19,6 +19,7 @@ from torch import Tensor, nn
 
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
+from cogmap.models.recurrent import gate_slopes
 
 NOT_MET, MET, PRESENT = range(3)
 
@@ -163,10 +164,7 @@ class _SlotScan(torch.autograd.Function):
         steps, slots, walks, width = candidate.shape
         lanes = torch.arange(walks, device=candidate.device)
         reset, update = reset_update.chunk(2, dim=3)
-        # The factors that do not wait for a later step's gradient, for all steps at once.
-        to_candidate = (1 - update) * (1 - candidate.square())
-        to_update = (hidden[:-1] - candidate) * update * (1 - update)
-        to_reset = recalled * reset * (1 - reset)
+        to_reset, to_update, to_candidate = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
         gates = candidate.new_empty(
             steps, slots, walks, 3 * width
         )  # gradient at the hidden side of the gates

@@ -78,6 +78,19 @@ class RecurrentEncoder(nn.Module):
         return seen + nn.functional.embedding(actions, from_action)
 
 
+def gate_slopes(
+    reset: Tensor, update: Tensor, candidate: Tensor, recalled: Tensor, before: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The factors of the gates' gradients that do not wait for a later step's, for all steps at once, in their order.
+
+    All are (N, ..., D): what the gates were, what the candidate took from the hidden state, and that state.
+    """
+    to_reset = recalled * reset * (1 - reset)
+    to_update = (before - candidate) * update * (1 - update)
+    to_candidate = (1 - update) * (1 - candidate.square())
+    return to_reset, to_update, to_candidate
+
+
 _GATE_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -114,10 +127,7 @@ class _GruScan(torch.autograd.Function):
         reset_update, candidate, recalled, hidden, weight = context.saved_tensors
         steps, walks, width = candidate.shape
         reset, update = reset_update.chunk(2, dim=2)
-        # The factors that do not wait for a later step's gradient, for all steps at once.
-        to_candidate = (1 - update) * (1 - candidate.square())
-        to_update = (hidden[:-1] - candidate) * update * (1 - update)
-        to_reset = recalled * reset * (1 - reset)
+        to_reset, to_update, to_candidate = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
         gates = candidate.new_empty(steps, walks, 3 * width)  # gradient at the hidden side of the gates
         at_candidate = torch.empty_like(candidate)
         weight_back = weight.t().contiguous()
