@@ -20,7 +20,7 @@ from cogmap.walks.family import observations_in_a_room, room_of_each_walk
 if TYPE_CHECKING:
     from cogmap.run import Run
 
-Names = Literal["none", "seen", "plain"]
+Names = Literal["auto", "none", "seen", "plain"]
 
 # What the encoder knows an observation by: nothing (models/nameless.py); its name, and the names of all that the walk
 # has shown (models/seen.py); its name alone, as in the paper.
@@ -64,13 +64,13 @@ def learn_family(
     rooms: Integers,
     out: str | Path,
     *,
-    names: Names | None = None,
+    names: Names = "auto",
     resume: bool = False,
     **choices: Any,
 ) -> Run:
     """Train on walks in many rooms, `rooms` (B,) saying which, into the run folder `out`; `choices` are `learn`'s.
 
-    names: what the encoder knows an observation by; see `NAMES`. "none" unless told where that can be: with a GRU.
+    names: what the encoder knows an observation by, see `NAMES`; "auto" is what `chosen_names` says.
     """
     from cogmap.learning import learn
 
@@ -84,13 +84,11 @@ def learn_family(
         raise BadWalks(f"{rule}, one shows {most}")
     change = dict(choices.pop("change", None) or {})
     steps = choices.pop("steps", None)
-    encoder = choices.get("encoder", "transformer")
-    if choices.get("preset", "fast") == "fast":
+    encoder, preset = choices.get("encoder", "transformer"), choices.get("preset", "fast")
+    known_by = chosen_names(names, encoder, preset, most)
+    if preset == "fast":
         ours = TRANSFORMER if encoder == "transformer" else RECURRENT
-        names = names or default_names(encoder, most)
-        change = {**ours, **NAMES[names], **change, **({} if steps is None else {"steps": steps})}
-    elif names not in (None, "plain"):
-        raise BadConfig(f"`names` must be plain in the preset paper, got {names!r}")
+        change = {**ours, **NAMES[known_by], **change, **({} if steps is None else {"steps": steps})}
     run = learn(
         walks,
         out,
@@ -106,8 +104,17 @@ def learn_family(
     return run
 
 
-def default_names(encoder: str, observations: int) -> Names:
-    """What an encoder knows observations by unless told, where a room shows at most so many different ones."""
+def chosen_names(names: Names, encoder: str, preset: str, observations: int) -> Names:
+    """What an encoder knows observations by, where a room shows at most so many different ones.
+
+    "auto" is "none" where that can be, with a GRU, and "seen" otherwise; the paper's preset has plain names.
+    """
+    if preset == "paper":
+        if names not in ("auto", "plain"):
+            raise BadConfig(f"`names` must be plain in the preset paper, got {names!r}")
+        return "plain"
+    if names != "auto":
+        return names
     return "none" if encoder == "gru" and observations <= MOST_NAMELESS else "seen"
 
 

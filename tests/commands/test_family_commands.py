@@ -11,6 +11,8 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.commands import demo_family
+from cogmap.errors import BadConfig
+from cogmap.family_learning import chosen_names
 from cogmap.maps.store import load_map
 from cogmap.records import Walks
 from cogmap.run import load_run
@@ -197,3 +199,13 @@ def test_the_demo_of_a_family(
     monkeypatch.setattr(demo_family, "STORED", tmp_path)
     assert main(["demo", "--world", "family", "--out", str(tmp_path / "demo")]) == 2
     assert "must find its trained model in" in told(capsys)
+
+
+def test_what_an_encoder_knows_observations_by() -> None:
+    assert chosen_names("auto", "gru", "fast", 4) == "none"
+    assert chosen_names("auto", "gru", "fast", 40) == "seen"  # a slot for each would be slow
+    assert chosen_names("auto", "transformer", "fast", 4) == "seen"
+    assert chosen_names("auto", "transformer", "paper", 4) == "plain"
+    assert chosen_names("plain", "gru", "fast", 4) == "plain"
+    with pytest.raises(BadConfig, match="`names` must be plain in the preset paper, got 'seen'"):
+        chosen_names("seen", "transformer", "paper", 4)

@@ -40,10 +40,10 @@ class Learn:
     family: bool = False
     """The walks are of many rooms, alike but for their observations; `rooms` in the .npz file says which. The model
     learned maps new rooms: cogmap map RUN --walks NEW."""
-    names: Literal["none", "seen", "plain"] | None = None
-    """Of a family, what the encoder knows an observation by. none: it tells them apart, but they mean nothing by
-    themselves; few rooms will do (a GRU's, unless told). seen: its name, and all that the walk has shown; where names
-    mean something in every room (other encoders', unless told). plain: its name alone, as in the paper."""
+    names: Literal["auto", "none", "seen", "plain"] = "auto"
+    """Of a family, what the encoder knows an observation by. none: nothing, it only tells them apart, so that few rooms
+    will do. seen: its name, and those of all that the walk has shown; where names mean something in every room. plain:
+    its name alone, as in the paper. auto: none with a GRU, otherwise seen."""
     words: bool = False
     """The file is a text, to be read word by word."""
     characters: bool = False

@@ -114,7 +114,7 @@ def _rule_rows(args: Reproduce) -> Iterator[list[Row]]:
 
 
 def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
-    from cogmap.family_learning import default_names
+    from cogmap.family_learning import chosen_names
 
     sets = SIZES[args.table].base(args.first_seed).num_observations
     found = []
@@ -122,7 +122,7 @@ def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
         if name not in METHODS:
             raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {name!r}")
         choices = {"encoder": args.encoder, **METHODS[name]}
-        names = args.names or ("plain" if args.preset == "paper" else default_names(choices["encoder"], sets))
+        names = chosen_names(args.names, choices["encoder"], args.preset, sets)
         label = name if choices.get("vanilla") else f"{name}, {choices['encoder']}"
         folder = f"{slug(name)}-{choices['encoder']}-{args.preset}{FOLDER_ENDS[names]}"
         found.append(Method(name, label + LABEL_ENDS[names], {**choices, "names": names}, folder))

@@ -33,7 +33,7 @@ class Reproduce:
     """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
     training_rooms: tuple[int, ...] = ()
     """Of icl: how many rooms to train on, one model each; 200, 1000 and 10000 unless told, in icl-small a tenth."""
-    names: Literal["none", "seen", "plain"] | None = None
+    names: Literal["auto", "none", "seen", "plain"] = "auto"
     """Of icl: what the encoder knows an observation by, as in `cogmap learn --family`."""
     out: Path = Path("runs/reproduce")
     """Where the runs go. A run that is there and whole is mapped and scored again, and only trained on if `steps` are
