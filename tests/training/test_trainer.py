@@ -52,6 +52,11 @@ KINDS = {
     ),
     "clones": (replace(TINY, encoder="gru", clone_structured=True), replace(SHORT, muon_rate=None)),
     "vanilla": (replace(TINY, vanilla=True, prediction_steps=1), replace(SHORT, carry_state=False)),
+    "names seen": (
+        replace(TINY, encoder="gru", in_base=True, seen_so_far=True),
+        replace(SHORT, muon_rate=None, present_weight=1.0),
+    ),
+    "nameless": (replace(TINY, encoder="gru", in_base=True, nameless=True), replace(SHORT, muon_rate=None)),
     "paper": (replace(TINY, form="paper"), replace(SHORT, muon_rate=None, decays=False, bottleneck_from=0)),
 }
 
