@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -39,10 +40,8 @@ def emergence_figure(curves: Curves, with_paper: bool = True) -> Figure:
                 rooms,
                 [scale * value for value in values],
                 color=_colour(method),
-                linestyle="--" if method.endswith(", plain") else "-",
-                marker="o",
-                markersize=4,
                 label=method,
+                **_line(method),
             )
         axes.set(xlabel="training rooms", ylabel=name, xscale="log")
         if metric == "ratio_sp" and with_paper:  # whose rivals' paths are fifty times too long
@@ -68,6 +67,15 @@ def _draw_paper(axes: Axes, metric: str, scale: float) -> None:
             linewidth=1.2,
             label=f"{method}, paper",
         )
+
+
+def _line(method: str) -> dict[str, Any]:
+    """By what an encoder knows observations by: without names, by those seen, by plain names."""
+    if method.endswith(", nameless"):
+        return {"linestyle": "-", "marker": "o", "markersize": 5}
+    if method.endswith(", plain"):
+        return {"linestyle": "--", "marker": "x", "markersize": 5}
+    return {"linestyle": "-.", "marker": "s", "markersize": 6, "fillstyle": "none"}
 
 
 def _colour(method: str) -> str:
