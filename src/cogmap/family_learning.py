@@ -68,7 +68,8 @@ def learn_family(
     resume: bool = False,
     **choices: Any,
 ) -> Run:
-    """Train on walks in many rooms, `rooms` (B,) saying which, into the run folder `out`; `choices` are `learn`'s.
+    """Train on walks in many rooms, `rooms` (B,) saying which, into the run folder `out`; `choices` are `learn`'s,
+    with a GRU unless told.
 
     names: what the encoder knows an observation by, see `NAMES`; "auto" is what `chosen_names` says.
     """
@@ -84,7 +85,7 @@ def learn_family(
         raise BadWalks(f"{rule}, one shows {most}")
     change = dict(choices.pop("change", None) or {})
     steps = choices.pop("steps", None)
-    encoder, preset = choices.get("encoder", "transformer"), choices.get("preset", "fast")
+    encoder, preset = choices.setdefault("encoder", "gru"), choices.get("preset", "fast")
     known_by = chosen_names(names, encoder, preset, most)
     if preset == "fast":
         ours = TRANSFORMER if encoder == "transformer" else RECURRENT

@@ -171,7 +171,7 @@ def test_a_family_is_learned_end_to_end_and_resumed(
     walk(tmp_path / "train.npz", "--walks", "60", "--steps", "80", rooms="train")
     out = tmp_path / "learned"
     sizes = ["--change", "width=16", "num_codes=8", "head_width=16", "batch_size=8", "validate_every=4"]
-    learn = ["learn", str(tmp_path / "train.npz"), "--family", "--encoder", "gru", "--out", str(out)]
+    learn = ["learn", str(tmp_path / "train.npz"), "--family", "--out", str(out)]
     assert main([*learn, "--steps", "4", *sizes]) == 0
     assert "map a new room with: cogmap map" in told(capsys)
     assert load_run(out).config.in_base

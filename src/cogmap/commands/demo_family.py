@@ -156,7 +156,7 @@ def _next_commands(out: Path) -> tuple[str, ...]:
     return (
         f"cogmap plan {out / RUN} --walks {out / 'new_room.npz'} --from 0:100 --to 0:300",
         f"cogmap map {out / RUN} --walks YOUR_ROOM.npz --out your_room.graphml",
-        "cogmap walk family --out family.npz && cogmap learn family.npz --family --encoder gru -M 4 --out runs/family",
+        "cogmap walk family --out family.npz && cogmap learn family.npz --family -M 4 --out runs/family",
     )
 
 

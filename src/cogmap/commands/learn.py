@@ -23,8 +23,9 @@ class Learn:
     """Walks file: npz, jsonl or csv; or a text, with --words or --characters."""
     out: Path
     """Run folder to write."""
-    encoder: Literal["transformer", "gru", "lstm"] = "transformer"
-    """What reads the walks. A GRU is the fastest here; the transformer is the paper's."""
+    encoder: Literal["auto", "transformer", "gru", "lstm"] = "auto"
+    """What reads the walks. A GRU is the fastest here; the transformer is the paper's. auto: the transformer, for a
+    family a GRU."""
     prediction_steps: Annotated[int, tyro.conf.arg(aliases=["-S"])] = 3
     """S: how many steps ahead the heads predict. With 1, places with the same neighbours are merged."""
     bottlenecks: Annotated[int, tyro.conf.arg(aliases=["-M"])] = 1
@@ -121,9 +122,15 @@ def _run(args: Learn) -> None:
     print_json(outcome) if args.json else print(told)
 
 
+def _encoder(args: Learn) -> str:
+    if args.encoder != "auto":
+        return args.encoder
+    return "gru" if args.family else "transformer"
+
+
 def _learn(args: Learn) -> Run:
     choices: dict[str, Any] = {
-        "encoder": args.encoder,
+        "encoder": _encoder(args),
         "prediction_steps": args.prediction_steps,
         "bottlenecks": args.bottlenecks,
         "next_encoding": args.next_encoding,
