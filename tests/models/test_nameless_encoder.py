@@ -13,8 +13,9 @@ from torch import Tensor
 
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
-from cogmap.models.nameless import MET, NOT_MET, PRESENT, NamelessEncoder, _SlotScan, assign_slots
+from cogmap.models.nameless import MET, NOT_MET, PRESENT, NamelessEncoder, assign_slots
 from cogmap.models.reading import CodeStream, read_walks
+from cogmap.models.slot_scan import SlotScan
 from cogmap.models.tdb import TDB, make_model
 
 SMALL = ModelConfig(
@@ -118,13 +119,13 @@ def scan_arguments() -> tuple[Tensor, ...]:
 
 def test_the_scan_is_a_gru_whose_slots_hear_of_each_other() -> None:
     arguments = scan_arguments()
-    hidden, last = _SlotScan.apply(*arguments)
+    hidden, last = SlotScan.apply(*arguments)
     torch.testing.assert_close(hidden, plain_scan(*arguments))
     torch.testing.assert_close(last, hidden[-1])
 
 
 def test_the_scans_gradients_are_those_of_differences() -> None:
-    assert torch.autograd.gradcheck(_SlotScan.apply, scan_arguments())
+    assert torch.autograd.gradcheck(SlotScan.apply, scan_arguments())
 
 
 def test_renaming_observations_changes_no_slot() -> None:

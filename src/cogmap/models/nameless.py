@@ -12,14 +12,13 @@ ranks, an output lists the slots in the order of their observations' numbers.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
-from cogmap.models.recurrent import gate_slopes
+from cogmap.models.slot_scan import SlotScan
 
 NOT_MET, MET, PRESENT = range(3)
 
@@ -53,7 +52,7 @@ class NamelessEncoder(nn.Module):
         slots = assign_slots(observations, state.tensors[1])
         gates = self.action_gates(actions.t())[:, None] + self.kind_gates(slots.kinds())  # (N, C, B, 3W)
         reset_update_bias, candidate_bias = self.from_slot.bias.split([2 * self.slot_width, self.slot_width])
-        hidden, last = _SlotScan.apply(
+        hidden, last = SlotScan.apply(
             gates + nn.functional.pad(reset_update_bias, (0, self.slot_width)),
             state.tensors[0],
             slots.present.t(),
@@ -109,83 +108,3 @@ def assign_slots(observations: Tensor, owned: Tensor) -> Slots:
         taken=met.sum(dim=2),
         owned=(slot == index) & met[:, -1],
     )
-
-
-class _SlotScan(torch.autograd.Function):
-    """The slots over time, given their input gates (N, C, B, 3W); order reset, update, candidate as in torch.nn.GRU.
-
-    Written out as `models/recurrent.py` writes out a GRU, for the same reason: one product over all steps makes a
-    weight's gradient.
-    """
-
-    @staticmethod
-    def forward(
-        context: Any,
-        input_gates: Tensor,
-        first: Tensor,
-        present: Tensor,
-        weight: Tensor,
-        candidate_bias: Tensor,
-        others_weight: Tensor,
-    ) -> tuple[Tensor, Tensor]:
-        steps, slots, walks, _ = input_gates.shape
-        width = first.shape[2]
-        lanes = torch.arange(walks, device=first.device)
-        reset_update = input_gates[..., : 2 * width].clone()
-        candidate = input_gates[..., 2 * width :].clone()
-        recalled = torch.empty_like(candidate)  # what the candidate gate takes from the hidden state
-        others = first.new_empty(steps, walks, 2 * width)  # the slots' mean, and the present one
-        hidden = first.new_empty(steps + 1, slots, walks, width)
-        hidden[0] = first
-        to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]
-        for step in range(steps):
-            before = hidden[step]
-            flat = before.view(slots * walks, width)
-            others[step, :, :width] = before.mean(dim=0)
-            others[step, :, width:] = before[present[step], lanes]
-            shared = others[step] @ others_weight  # (B, 3W)
-            gates = reset_update[step].add_(shared[:, : 2 * width]).view(slots * walks, 2 * width)
-            gates.addmm_(flat, to_reset_update).sigmoid_()
-            reset, update = reset_update[step].chunk(2, dim=2)
-            torch.addmm(candidate_bias, flat, to_candidate, out=recalled[step].view(slots * walks, width))
-            candidate[step].add_(shared[:, 2 * width :]).addcmul_(reset, recalled[step]).tanh_()
-            torch.lerp(candidate[step], before, update, out=hidden[step + 1])
-        context.save_for_backward(
-            reset_update, candidate, recalled, hidden, others, present, weight, others_weight
-        )
-        return hidden[1:], hidden[-1].clone()
-
-    @staticmethod
-    def backward(context: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        from_outputs, onward = gradients
-        reset_update, candidate, recalled, hidden, others, present, weight, others_weight = (
-            context.saved_tensors
-        )
-        steps, slots, walks, width = candidate.shape
-        lanes = torch.arange(walks, device=candidate.device)
-        reset, update = reset_update.chunk(2, dim=3)
-        to_reset, to_update, to_candidate = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
-        gates = candidate.new_empty(
-            steps, slots, walks, 3 * width
-        )  # gradient at the hidden side of the gates
-        at_candidate = torch.empty_like(candidate)
-        shared = candidate.new_empty(steps, walks, 3 * width)  # at what all slots of a walk are told
-        weight_back, others_back = weight.t().contiguous(), others_weight.t().contiguous()
-        for step in range(steps - 1, -1, -1):
-            onward = onward + from_outputs[step]
-            torch.mul(onward, to_candidate[step], out=at_candidate[step])
-            at_reset, at_update, at_recalled = gates[step].split(width, dim=2)
-            torch.mul(at_candidate[step], to_reset[step], out=at_reset)
-            torch.mul(onward, to_update[step], out=at_update)
-            torch.mul(at_candidate[step], reset[step], out=at_recalled)
-            shared[step, :, : 2 * width] = gates[step, :, :, : 2 * width].sum(dim=0)
-            shared[step, :, 2 * width :] = at_candidate[step].sum(dim=0)
-            at_mean, at_present = (shared[step] @ others_back).chunk(2, dim=1)  # (B, W) each
-            onward = (onward * update[step]).add_(at_mean / slots)
-            onward.view(slots * walks, width).addmm_(gates[step].view(slots * walks, 3 * width), weight_back)
-            onward[present[step], lanes] += at_present
-        flat = gates.view(-1, 3 * width)
-        weight_gradient = hidden[:-1].reshape(-1, width).t() @ flat
-        others_gradient = others.view(-1, 2 * width).t() @ shared.view(-1, 3 * width)
-        input_gates = torch.cat([gates[..., : 2 * width], at_candidate], dim=3)
-        return input_gates, onward, None, weight_gradient, flat[:, 2 * width :].sum(0), others_gradient
