@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cogmap.commands.reproduce_icl import walks_in_each
-from cogmap.commands.room_scores import score_family
+from cogmap.commands.room_scores import FamilyScores, score_family
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
 from cogmap.family_learning import Names, learn_family
@@ -17,28 +17,21 @@ from cogmap.walks.sample import sample_family_walks
 pytestmark = pytest.mark.learning
 
 
-@pytest.mark.parametrize(
-    ("names", "rooms", "emerges"), [("none", 20, True), ("seen", 20, False), ("seen", 1000, True)]
-)
-def test_new_rooms_are_mapped_if_there_were_enough_to_learn_from(
-    names: Names, rooms: int, emerges: bool, tmp_path: Path
-) -> None:
+def learned(names: Names, rooms: int, folder: Path) -> FamilyScores:
+    """Scores in 50 new rooms after training in some."""
     base = AliasedRoom(height=4, width=5, observations=3, patch=2, seed=0)
     train, test = room_families(rooms, 50, base, 12)
     walks, _, of_walk = sample_family_walks(train, 2048, 400, np.random.default_rng([0, 1]))
     change = {"width": 128, "num_codes": 200}
     run = learn_family(
-        walks,
-        of_walk,
-        tmp_path / "run",
-        encoder="gru",
-        bottlenecks=4,
-        names=names,
-        steps=1500,
-        change=change,
-        quiet=True,
+        walks, of_walk, folder, names=names, bottlenecks=4, steps=1500, change=change, quiet=True
     )
-    scores = score_family(run, *walks_in_each(test, 0), kinds=("atlas",))
+    return score_family(run, *walks_in_each(test, 0), kinds=("atlas",))
+
+
+@pytest.mark.parametrize(("rooms", "emerges"), [(20, False), (1000, True)])
+def test_known_by_name_observations_need_many_rooms(rooms: int, emerges: bool, tmp_path: Path) -> None:
+    scores = learned("seen", rooms, tmp_path / "run")
     assert scores.ceiling is not None
     row = scores.by_map["atlas"]
     if emerges:
@@ -47,3 +40,10 @@ def test_new_rooms_are_mapped_if_there_were_enough_to_learn_from(
     else:
         assert scores.accuracy.accuracy < 0.8
         assert row["imp_fallback"] < 0.8
+
+
+def test_without_names_a_hundred_rooms_will_do(tmp_path: Path) -> None:
+    scores = learned("none", 100, tmp_path / "run")
+    assert scores.ceiling is not None
+    assert scores.accuracy.accuracy >= scores.ceiling.accuracy - 0.01
+    assert scores.by_map["atlas"]["imp_fallback"] >= 0.99
