@@ -122,15 +122,8 @@ def _run(args: Learn) -> None:
     print_json(outcome) if args.json else print(told)
 
 
-def _encoder(args: Learn) -> str:
-    if args.encoder != "auto":
-        return args.encoder
-    return "gru" if args.family else "transformer"
-
-
 def _learn(args: Learn) -> Run:
     choices: dict[str, Any] = {
-        "encoder": _encoder(args),
         "prediction_steps": args.prediction_steps,
         "bottlenecks": args.bottlenecks,
         "next_encoding": args.next_encoding,
@@ -146,6 +139,8 @@ def _learn(args: Learn) -> Run:
         "quiet": args.json,
         "early_maps": args.serve,
     }
+    if args.encoder != "auto":
+        choices["encoder"] = args.encoder
     if _is_text(args):
         from cogmap.text_learning import Reading, chosen_unit, learn_text, read_source
 

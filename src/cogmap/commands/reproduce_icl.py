@@ -28,7 +28,6 @@ STEPS, TEST_ROOMS, WALKS_A_ROOM = 400, 64, 4
 RULE_ROOMS = 5000  # training rooms under the rule R
 RULE_METHODS = ("TDB(S=3, M=4)",)
 LABEL_ENDS = {"none": ", nameless", "seen": "", "plain": ", plain"}
-FOLDER_ENDS = {"none": "-nameless", "seen": "", "plain": "-plain"}
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,7 @@ def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
         choices = {"encoder": args.encoder, **METHODS[name]}
         names = chosen_names(args.names, choices["encoder"], args.preset, sets)
         label = name if choices.get("vanilla") else f"{name}, {choices['encoder']}"
-        folder = f"{slug(name)}-{choices['encoder']}-{args.preset}{FOLDER_ENDS[names]}"
+        folder = f"{slug(name)}-{choices['encoder']}-{args.preset}{LABEL_ENDS[names].replace(', ', '-')}"
         found.append(Method(name, label + LABEL_ENDS[names], {**choices, "names": names}, folder))
     return found
 

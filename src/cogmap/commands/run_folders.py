@@ -5,9 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from shutil import rmtree
 
-from cogmap.errors import BadRun
-from cogmap.files import read_json
-
 
 def slug(method: str) -> str:
     """A method's name as part of a folder's."""
@@ -16,11 +13,11 @@ def slug(method: str) -> str:
 
 def is_finished(folder: Path, steps: int | None) -> bool:
     """Whether there is a trained model that had been allowed as many steps as are asked for now."""
-    from cogmap.run import CONFIG_FILE, MODEL_FILE
+    from cogmap.run import MODEL_FILE, load_run
 
     if not (folder / MODEL_FILE).is_file():
         return False
-    return steps is None or steps <= read_json(folder / CONFIG_FILE, BadRun)["training"]["steps"]
+    return steps is None or steps <= load_run(folder).training.steps
 
 
 def can_go_on(folder: Path) -> bool:
