@@ -13,6 +13,7 @@ from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
 from cogmap.records import Integers
 
 WALKS_AT_ONCE = 256
+LONG_MEMORIES_AT_ONCE = 4
 # What a chunk needs should stay in the processor's caches; a transformer reads a whole memory again for each chunk.
 STEPS_AT_ONCE = {"transformer": 100, "gru": 20, "lstm": 20}
 
@@ -31,8 +32,9 @@ def read_walks(
     bottlenecks = model.config.bottlenecks if quantize and not model.config.vanilla else 0
     codes = np.zeros((walks, steps, bottlenecks), dtype=np.int32)
     predicted = np.zeros((walks, steps - 1), dtype=np.int32)
-    for first in range(0, walks, WALKS_AT_ONCE):
-        rows = slice(first, first + WALKS_AT_ONCE)
+    at_once = _walks_at_once(model)
+    for first in range(0, walks, at_once):
+        rows = slice(first, first + at_once)
         for steps_read, chunk_codes, chunk_predicted in _read_rows(
             model, observations[rows], actions[rows], quantize
         ):
@@ -41,6 +43,13 @@ def read_walks(
             predicted[rows, steps_read.start : steps_read.start + ahead.shape[1]] = ahead
     model.train(was_training)
     return codes, predicted
+
+
+def _walks_at_once(model: Model) -> int:
+    """Few of the paper's transformer on a CPU, whose memory of 800 tokens fills the caches (1.7 times as fast)."""
+    remembers_long = model.config.encoder == "transformer" and model.config.form == "paper"
+    on_cpu = next(model.parameters()).device.type == "cpu"
+    return LONG_MEMORIES_AT_ONCE if remembers_long and on_cpu else WALKS_AT_ONCE
 
 
 def _read_rows(

@@ -91,6 +91,27 @@ def gate_slopes(
     return to_reset, to_update, to_candidate
 
 
+def write_gate_gradients(
+    onward: Tensor,
+    slopes: tuple[Tensor, Tensor, Tensor],
+    reset: Tensor,
+    step: int,
+    gates: Tensor,
+    at_candidate: Tensor,
+) -> None:
+    """Fill in one step's gradients at the hidden side of the gates and at the candidate.
+
+    onward: (..., D) what reaches the hidden state after the step. slopes: from `gate_slopes`. reset, at_candidate:
+    (N, ..., D). gates: (N, ..., 3D).
+    """
+    to_reset, to_update, to_candidate = slopes
+    torch.mul(onward, to_candidate[step], out=at_candidate[step])
+    at_reset, at_update, at_recalled = gates[step].chunk(3, dim=-1)
+    torch.mul(at_candidate[step], to_reset[step], out=at_reset)
+    torch.mul(onward, to_update[step], out=at_update)
+    torch.mul(at_candidate[step], reset[step], out=at_recalled)
+
+
 _GATE_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
@@ -127,17 +148,13 @@ class _GruScan(torch.autograd.Function):
         reset_update, candidate, recalled, hidden, weight = context.saved_tensors
         steps, walks, width = candidate.shape
         reset, update = reset_update.chunk(2, dim=2)
-        to_reset, to_update, to_candidate = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
+        slopes = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
         gates = candidate.new_empty(steps, walks, 3 * width)  # gradient at the hidden side of the gates
         at_candidate = torch.empty_like(candidate)
         weight_back = weight.t().contiguous()
         for step in range(steps - 1, -1, -1):
             onward = onward + from_outputs[step]
-            torch.mul(onward, to_candidate[step], out=at_candidate[step])
-            at_reset, at_update, at_recalled = gates[step].split(width, dim=1)
-            torch.mul(at_candidate[step], to_reset[step], out=at_reset)
-            torch.mul(onward, to_update[step], out=at_update)
-            torch.mul(at_candidate[step], reset[step], out=at_recalled)
+            write_gate_gradients(onward, slopes, reset, step, gates, at_candidate)
             onward = torch.addmm(onward * update[step], gates[step], weight_back)
         flat = gates.view(steps * walks, 3 * width)
         weight_gradient = hidden[:-1].reshape(steps * walks, width).t() @ flat

@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from cogmap.models.recurrent import gate_slopes
+from cogmap.models.recurrent import gate_slopes, write_gate_gradients
 
 
 class SlotScan(torch.autograd.Function):
@@ -63,18 +63,14 @@ class SlotScan(torch.autograd.Function):
         steps, slots, walks, width = candidate.shape
         lanes = torch.arange(walks, device=candidate.device)
         reset, update = reset_update.chunk(2, dim=3)
-        to_reset, to_update, to_candidate = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
+        slopes = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
         gates = candidate.new_empty(steps, slots, walks, 3 * width)  # gradients at their hidden side
         at_candidate = torch.empty_like(candidate)
         shared = candidate.new_empty(steps, walks, 3 * width)  # at what all slots of a walk are told
         weight_back, others_back = weight.t().contiguous(), others_weight.t().contiguous()
         for step in range(steps - 1, -1, -1):
             onward = onward + from_outputs[step]
-            torch.mul(onward, to_candidate[step], out=at_candidate[step])
-            at_reset, at_update, at_recalled = gates[step].split(width, dim=2)
-            torch.mul(at_candidate[step], to_reset[step], out=at_reset)
-            torch.mul(onward, to_update[step], out=at_update)
-            torch.mul(at_candidate[step], reset[step], out=at_recalled)
+            write_gate_gradients(onward, slopes, reset, step, gates, at_candidate)
             shared[step, :, : 2 * width] = gates[step, :, :, : 2 * width].sum(dim=0)
             shared[step, :, 2 * width :] = at_candidate[step].sum(dim=0)
             at_mean, at_present = (shared[step] @ others_back).chunk(2, dim=1)  # (B, W) each

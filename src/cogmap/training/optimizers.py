@@ -9,6 +9,7 @@ import torch
 from torch import nn
 
 from cogmap.training.config import TrainingConfig
+from cogmap.training.muon import Muon
 
 
 class Optimizers:
@@ -27,7 +28,7 @@ class Optimizers:
             torch.optim.Adam(rest, lr=config.learning_rate, betas=(0.9, config.second_moment))
         ]
         if muon_rate is not None and by_muon:
-            self.parts.append(torch.optim.Muon(by_muon, lr=muon_rate, weight_decay=0.0))
+            self.parts.append(Muon(by_muon, muon_rate))
         self._rates = [part.param_groups[0]["lr"] for part in self.parts]
 
     def zero_grad(self) -> None:

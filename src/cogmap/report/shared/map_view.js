@@ -67,9 +67,7 @@ export class MapView {
 
   /** Change the marks over it: `path`, `start`, `goal`, `belief`, `trail`, `agent`. */
   setMarks(changes) {
-    if (changes.path && changes.path !== this.marks.path) this.pathBegun = marks.drawnFrom();
-    Object.assign(this.marks, changes);
-    this.stage.request();
+    marks.change(this, changes);
   }
 
   paint(context, camera) {

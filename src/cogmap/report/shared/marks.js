@@ -104,9 +104,12 @@ function disc(context, place, radius, fill, border, width) {
   context.stroke();
 }
 
-/** When a way that is shown from now on begins to be drawn: long ago for those who want no motion. */
-export function drawnFrom() {
-  return matchMedia("(prefers-reduced-motion: reduce)").matches ? -Infinity : performance.now();
+/** Change the marks over a view. A way that is new to it is drawn from its start, for those who do not mind motion. */
+export function change(view, changes) {
+  const isNew = changes.path && changes.path !== view.marks.path;
+  if (isNew) view.pathBegun = matchMedia("(prefers-reduced-motion: reduce)").matches ? -Infinity : performance.now();
+  Object.assign(view.marks, changes);
+  view.stage.request();
 }
 
 /** A veil over the map, and through it the nodes where the agent may be, the likelier the larger. The likely ones. */

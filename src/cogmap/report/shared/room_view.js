@@ -35,9 +35,7 @@ export class RoomView {
   }
 
   setMarks(changes) {
-    if (changes.path && changes.path !== this.marks.path) this.pathBegun = marks.drawnFrom();
-    Object.assign(this.marks, changes);
-    this.stage.request();
+    marks.change(this, changes);
   }
 
   paint(context, camera) {
