@@ -49,33 +49,41 @@ class RecurrentEncoder(nn.Module):
         if state is None:
             state = self.begin(tokens.shape[0], tokens.device)
         if self.is_gru and tokens.device.type == "cpu":
-            return self._scan(tokens.transpose(0, 1) @ self.cell.get_parameter("weight_ih_l0").t(), state)
+            return self._scan(self._input_gates(tokens.transpose(0, 1), layer=0), state)
         memory = state.tensors[0] if self.is_gru else state.tensors
         outputs, memory = self.cell(tokens, memory)
         return outputs, EncoderState((memory,) if self.is_gru else tuple(memory))
 
     def _scan(self, gates: Tensor, state: EncoderState) -> tuple[Tensor, EncoderState]:
-        """The GRU by its own training step, from the first layer's input gates (N, B, 3D), biases left out."""
+        """The GRU by its own training step, from the first layer's input gates (N, B, 3D)."""
         finals: list[Tensor] = []
         outputs = gates
         for layer in range(self.layers):
-            weights = {name: self.cell.get_parameter(f"{name}_l{layer}") for name in _GATE_WEIGHTS}
             if layer:
-                gates = outputs @ weights["weight_ih"].t()
-            reset_update_bias, candidate_bias = weights["bias_hh"].split([2 * self.width, self.width])
-            bias = weights["bias_ih"] + nn.functional.pad(reset_update_bias, (0, self.width))
-            outputs, final = _GruScan.apply(
-                gates + bias, state.tensors[0][layer], weights["weight_hh"].t(), candidate_bias
-            )
+                gates = self._input_gates(outputs, layer)
+            weight, bias = (self.cell.get_parameter(f"{name}_hh_l{layer}") for name in ("weight", "bias"))
+            candidate_bias = bias[2 * self.width :]
+            outputs, final = _GruScan.apply(gates, state.tensors[0][layer], weight.t(), candidate_bias)
             finals.append(final)
         return outputs.transpose(0, 1), EncoderState((torch.stack(finals),))
 
+    def _input_gates(self, inputs: Tensor, layer: int) -> Tensor:
+        """Of inputs (..., D): (..., 3D), biases included where the hidden state does not come between."""
+        weight, bias = (self.cell.get_parameter(f"{name}_ih_l{layer}") for name in ("weight", "bias"))
+        hidden_bias: Tensor = self.cell.get_parameter(f"bias_hh_l{layer}")
+        reset_update_bias = nn.functional.pad(hidden_bias[: 2 * self.width], (0, self.width))
+        return nn.functional.linear(inputs, weight, bias + reset_update_bias)
+
     def _first_gates(self, observations: Tensor, actions: Tensor) -> Tensor:
-        to_gates: Tensor = self.cell.get_parameter("weight_ih_l0").t()  # (D, 3D)
-        from_observation = self.observation_embedding.weight @ to_gates  # (O, 3D)
-        from_action = self.action_embedding.weight @ to_gates  # (A + 1, 3D)
-        seen = nn.functional.embedding(observations, from_observation)
-        return seen + nn.functional.embedding(actions, from_action)
+        """(N, B, 3D) of observations and actions (N, B): a look-up, in a table of all pairs where there are few."""
+        from_action = self._input_gates(self.action_embedding.weight, layer=0)  # (A + 1, 3D)
+        from_observation = self.observation_embedding.weight @ self.cell.get_parameter("weight_ih_l0").t()
+        pairs = len(from_observation) * len(from_action)
+        if pairs > observations.numel():
+            seen = nn.functional.embedding(observations, from_observation)
+            return seen + nn.functional.embedding(actions, from_action)
+        table = (from_observation[:, None] + from_action).flatten(0, 1)
+        return nn.functional.embedding(observations * len(from_action) + actions, table)
 
 
 def gate_slopes(
@@ -110,9 +118,6 @@ def write_gate_gradients(
     torch.mul(at_candidate[step], to_reset[step], out=at_reset)
     torch.mul(onward, to_update[step], out=at_update)
     torch.mul(at_candidate[step], reset[step], out=at_recalled)
-
-
-_GATE_WEIGHTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
 
 class _GruScan(torch.autograd.Function):
