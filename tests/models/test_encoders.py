@@ -175,9 +175,11 @@ def test_state_of_rows_goes_on_as_those_rows(form: str) -> None:
     assert torch.allclose(forgot[1], from_nothing[0], atol=1e-6)
 
 
+@pytest.mark.parametrize("action_at_head", [False, True])
 @pytest.mark.parametrize("encoder", ["transformer", "gru", "lstm"])
-def test_vanilla_prediction_sees_the_action_at_n(encoder: str) -> None:
-    config = replace(SMALL, encoder=encoder, vanilla=True, prediction_steps=1)
+def test_vanilla_prediction_sees_the_action_at_n(encoder: str, action_at_head: bool) -> None:
+    choice = {"vanilla": True, "prediction_steps": 1, "action_at_head": action_at_head}
+    config = replace(SMALL, encoder=encoder, **choice)
     torch.manual_seed(0)
     model = make_model(config).eval()
     assert isinstance(model, VanillaModel)
@@ -189,6 +191,17 @@ def test_vanilla_prediction_sees_the_action_at_n(encoder: str) -> None:
     after = model(observations[:, :9], changed, none).logits[0]
     assert torch.equal(before[:, :5], after[:, :5])
     assert not torch.allclose(before[:, 5], after[:, 5])
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_vanilla_model_reads_chunks_as_it_reads_the_whole(form: str) -> None:
+    torch.manual_seed(0)
+    choice = {"vanilla": True, "prediction_steps": 1, "action_at_head": True}
+    model = make_model(replace(FORMS[form], **choice)).eval()
+    observations, actions = a_walk(steps=2 * STEPS_AT_ONCE[model.config.encoder] + 5)
+    seen, done = torch.from_numpy(observations).long(), torch.from_numpy(actions).long()
+    whole = model(seen[:, :-1], done, torch.zeros(len(seen), dtype=torch.long)).logits[0].argmax(2)
+    np.testing.assert_array_equal(read_walks(model, observations, actions)[1], whole)
 
 
 @pytest.mark.parametrize("form", FORMS)

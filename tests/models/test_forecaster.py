@@ -27,14 +27,15 @@ CONFIG = ModelConfig(
 )
 
 
+@pytest.mark.parametrize("action_at_head", [False, True])
 @pytest.mark.parametrize(
     "config",
     [CONFIG, replace(CONFIG, form="paper"), replace(CONFIG, encoder="lstm"), replace(CONFIG, encoder="gru")],
     ids=["transformer", "paper", "lstm", "gru"],
 )
-def test_cached_steps_equal_one_pass_over_everything(config: ModelConfig) -> None:
+def test_cached_steps_equal_one_pass_over_everything(config: ModelConfig, action_at_head: bool) -> None:
     torch.manual_seed(0)
-    model = VanillaModel(config).eval()
+    model = VanillaModel(replace(config, action_at_head=action_at_head)).eval()
     rng = np.random.default_rng(0)
     observations, actions = rng.integers(5, size=(4, 12)), rng.integers(3, size=(4, 12))
     with torch.inference_mode():

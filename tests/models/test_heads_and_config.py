@@ -55,7 +55,7 @@ def test_actions_that_follow_each_step() -> None:
 
 def test_a_table_of_sequences_tells_every_sequence_apart() -> None:
     torch.manual_seed(0)
-    head = Head(CONFIG, sequence=2, outputs=4)
+    head = Head(CONFIG, inputs=8, sequence=2, outputs=4)
     sequences = torch.cartesian_prod(torch.arange(3), torch.arange(3))[None]  # (1, 9, 2)
     outputs = head(torch.zeros(1, 9, 8), sequences)[0]
     assert len({tuple(row.tolist()) for row in outputs}) == 9
@@ -63,7 +63,7 @@ def test_a_table_of_sequences_tells_every_sequence_apart() -> None:
 
 def test_many_actions_need_no_table() -> None:
     config = replace(CONFIG, num_actions=40)
-    assert sum(parameter.numel() for parameter in Head(config, 3, 4).parameters()) < 40**3
+    assert sum(parameter.numel() for parameter in Head(config, 8, 3, 4).parameters()) < 40**3
 
 
 def test_logits_of_codes_are_the_sum_of_their_rows() -> None:
@@ -117,6 +117,7 @@ def test_names_are_the_papers(changes: dict, name: str) -> None:
         ({"encoder": "mamba"}, r"`encoder` must be transformer, gru or lstm, got 'mamba'"),
         ({"form": "slow"}, r"`form` must be fast or paper, got 'slow'"),
         ({"vanilla": True}, r"`prediction_steps` must be 1"),
+        ({"action_at_head": True}, r"`action_at_head` must be off unless `vanilla` is on"),
         ({"form": "paper", "code_logits": True}, r"`code_logits` must be off in the paper's form"),
     ],
 )

@@ -52,6 +52,10 @@ KINDS = {
     ),
     "clones": (replace(TINY, encoder="gru", clone_structured=True), replace(SHORT, muon_rate=None)),
     "vanilla": (replace(TINY, vanilla=True, prediction_steps=1), replace(SHORT, carry_state=False)),
+    "vanilla, action at head": (
+        replace(TINY, encoder="lstm", vanilla=True, prediction_steps=1, action_at_head=True),
+        replace(SHORT, muon_rate=None),
+    ),
     "names seen": (
         replace(TINY, encoder="gru", in_base=True, seen_so_far=True),
         replace(SHORT, muon_rate=None, present_weight=1.0),
@@ -224,6 +228,12 @@ def test_fast_preset_has_clones_for_as_many_places_as_may_look_alike() -> None:
     base = ModelConfig(num_observations=128, num_actions=3, num_targets=128, clone_structured=True)
     assert preset_configs("fast", base)[0].num_codes == 16 * 128
     assert preset_configs("paper", base)[0].num_codes == 1000
+
+
+def test_only_the_fast_preset_tells_a_vanilla_model_the_action_at_its_head() -> None:
+    base = ModelConfig(num_observations=4, num_actions=4, num_targets=4, vanilla=True, prediction_steps=1)
+    assert preset_configs("fast", base)[0].action_at_head
+    assert not preset_configs("paper", base)[0].action_at_head
 
 
 @pytest.mark.parametrize("name", ["steps", "batch_size", "window"])

@@ -23,7 +23,8 @@ class ModelConfig:
     num_targets: int  # what is predicted; equals num_observations unless trained in base
     encoder: EncoderKind = "transformer"
     form: Form = "fast"  # "paper": alternating tokens, Transformer-XL positions, gradient-trained dictionary
-    vanilla: bool = False  # no bottleneck: the rival that predicts from (x_n, a_n) directly
+    vanilla: bool = False  # no bottleneck: the rival that predicts x_{n+1} directly
+    action_at_head: bool = False  # of a vanilla model: a_n enters at its head, as a TDB's, and not with x_n
     prediction_steps: int = 3  # S
     bottlenecks: int = 1  # M
     num_codes: int = 1000  # K, in each bottleneck
@@ -84,6 +85,9 @@ class ModelConfig:
             raise BadConfig(
                 "a vanilla model has no bottleneck and predicts one step: `prediction_steps` must be 1"
             )
+
+        if self.action_at_head and not self.vanilla:
+            raise BadConfig("`action_at_head` must be off unless `vanilla` is on: a TDB has it there always")
 
     @property
     def name(self) -> str:

@@ -1,7 +1,7 @@
 """What every encoder has in common: a step is one pair (observation, action), and a state can be carried on.
 
-A TDB pairs an observation with the action *before* it, so that the output at step n has never seen a_n; a vanilla
-model pairs it with the action *after* it. The encoder does not know the difference. Action 0 stands for "none".
+A TDB pairs an observation with the action *before* it, so that the output at step n has never seen a_n; the paper's
+vanilla model pairs it with the action *after* it. The encoder does not know the difference. Action 0 stands for "none".
 
 Every encoder has `begin(walks, device)`, its state before the first step, and takes observations and actions, both
 (B, N), and perhaps a state, to outputs (B, N, D) and, if it is to remember, the state after the last step.

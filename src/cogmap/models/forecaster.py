@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,14 +17,15 @@ from cogmap.records import Floats, Integers
 
 @dataclass(frozen=True)
 class History:
-    """What was read of R walks. The last observation waits for its action: a token is the pair of both."""
+    """What was read of R walks. The last observation is not: the model reads it with the action to come."""
 
     state: EncoderState
     waiting: Tensor  # (R,) the last observation
+    arrival: Tensor  # (R,) the action that led to it, counted from 1; 0 for none
 
     def rows(self, index: NDArray[np.integer[Any]]) -> History:
         chosen = torch.as_tensor(np.asarray(index), dtype=torch.long, device=self.waiting.device)
-        return History(self.state.rows(chosen), self.waiting[chosen])
+        return History(self.state.rows(chosen), self.waiting[chosen], self.arrival[chosen])
 
 
 class Forecaster:
@@ -34,29 +35,31 @@ class Forecaster:
         self.model = model.eval()
         self._device = next(model.parameters()).device
 
-    @torch.inference_mode()
     def begin(self, observations: Integers, actions: Integers) -> History:
-        seen, done = self._tensor(observations), self._tensor(actions)
-        state = self.model.encoder.begin(len(seen), self._device)
-        if done.shape[1]:
-            _, state = self.model.encoder(seen[:, :-1], done + 1, state)
-        return History(state, seen[:, -1])
+        first = self._tensor(observations[:, 0])
+        state = self.model.encoder.begin(len(first), self._device)
+        nothing = History(state, first, torch.zeros_like(first))
+        return self.read(nothing, actions, observations[:, 1:])[1] if actions.shape[1] else nothing
 
-    @torch.inference_mode()
     def predict(self, history: History, actions: Integers) -> tuple[Floats, History]:
         done = self._tensor(actions)
-        outputs, state = self.model.encoder(history.waiting[:, None], done[:, None] + 1, history.state)
-        return self.model.to_logits(outputs[:, 0]).numpy(force=True), History(state, history.waiting)
+        logits, state = self._logits(history, history.waiting[:, None], done[:, None])
+        return logits[:, 0], History(state, history.waiting, done + 1)
 
     def advance(self, history: History, observations: Integers) -> History:
-        return History(history.state, self._tensor(observations))
+        return replace(history, waiting=self._tensor(observations))
 
-    @torch.inference_mode()
     def read(self, history: History, actions: Integers, observations: Integers) -> tuple[Floats, History]:
         done, seen = self._tensor(actions), self._tensor(observations)
         tokens = torch.cat([history.waiting[:, None], seen[:, :-1]], dim=1)
-        outputs, state = self.model.encoder(tokens, done + 1, history.state)
-        return self.model.to_logits(outputs).numpy(force=True), History(state, seen[:, -1])
+        logits, state = self._logits(history, tokens, done)
+        return logits, History(state, seen[:, -1], done[:, -1] + 1)
+
+    @torch.inference_mode()
+    def _logits(self, history: History, tokens: Tensor, done: Tensor) -> tuple[Floats, EncoderState]:
+        """(R, T, targets) after each of the tokens (R, T) and the actions done on them (R, T)."""
+        result = self.model(tokens, done, history.arrival, history.state)
+        return result.logits[0].numpy(force=True), result.state
 
     def _tensor(self, values: Integers) -> Tensor:
         return torch.from_numpy(np.array(values, dtype=np.int64)).to(self._device)

@@ -13,13 +13,12 @@ from cogmap.models.config import LARGEST_ACTION_TABLE, ModelConfig
 
 
 class Head(nn.Module):
-    """f^(s): sees the code at n and exactly the actions a_n, ..., a_{n+s}."""
+    """f^(s): sees the code at n, or a vanilla model's output, and exactly the actions a_n, ..., a_{n+s}."""
 
-    def __init__(self, config: ModelConfig, sequence: int, outputs: int) -> None:
+    def __init__(self, config: ModelConfig, inputs: int, sequence: int, outputs: int) -> None:
         super().__init__()
         self.sequence = sequence
-        code_width = config.bottlenecks * config.entry_width
-        self.from_code = nn.Linear(code_width, config.head_width)
+        self.from_code = nn.Linear(inputs, config.head_width)
         rows = config.num_actions**sequence
         if config.form == "fast" and rows <= LARGEST_ACTION_TABLE:
             self.from_actions: nn.Module = _SequenceTable(config, rows)
@@ -28,7 +27,7 @@ class Head(nn.Module):
         self.to_outputs = nn.Linear(config.head_width, outputs)
 
     def forward(self, vectors: Tensor, actions: Tensor) -> Tensor:
-        """Codes' vectors (B, N, M * W) and the actions after each (B, N, s + 1) to (B, N, outputs)."""
+        """Vectors (B, N, inputs) and the actions after each (B, N, s + 1) to (B, N, outputs)."""
         if actions.shape[2] != self.sequence:
             raise ValueError(f"head must see {self.sequence} action(s), got {actions.shape[2]}")
         hidden = self.from_code(vectors) + self.from_actions(actions)

@@ -35,12 +35,13 @@ class TDB(nn.Module):
         self.config = config
         self.encoder = make_encoder(config)
         self.bottlenecks = make_bottlenecks(config)
+        code_width = config.bottlenecks * config.entry_width
         self.heads = nn.ModuleList(
-            Head(config, sequence, config.num_targets) for sequence in range(1, config.prediction_steps + 1)
+            Head(config, code_width, sequence, config.num_targets)
+            for sequence in range(1, config.prediction_steps + 1)
         )
         self.code_logits = CodeLogits(config) if config.code_logits else None
-        code_width = config.bottlenecks * config.entry_width
-        self.to_next_encoding = Head(config, 1, code_width) if config.next_encoding else None
+        self.to_next_encoding = Head(config, code_width, 1, code_width) if config.next_encoding else None
 
     def forward(
         self,
@@ -90,13 +91,20 @@ class TDB(nn.Module):
 
 
 class VanillaModel(nn.Module):
-    """Predicts the next observation from all (x, a) pairs so far, with a linear layer on the encoder's output."""
+    """Predicts the next observation from all that was seen and done so far, without a bottleneck.
+
+    The paper's reads pairs (x, a) and has a linear layer on the encoder's output. With `action_at_head` the encoder
+    says where the agent is, as a TDB's does, and the head what a_n will show there: learned in half the steps.
+    """
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.config = config
         self.encoder = make_encoder(config)
-        self.to_logits = nn.Linear(config.width, config.num_targets)
+        if config.action_at_head:
+            self.head: Head | None = Head(config, config.width, 1, config.num_targets)
+        else:
+            self.head, self.to_logits = None, nn.Linear(config.width, config.num_targets)
 
     def forward(
         self,
@@ -107,9 +115,15 @@ class VanillaModel(nn.Module):
         strength: float = 1.0,
         remember: bool = True,
     ) -> Forward:
-        """As a TDB's; `first_action` and `strength` do not matter here."""
-        outputs, state = self.encoder(observations, actions[:, : observations.shape[1]] + 1, state, remember)
-        return Forward((self.to_logits(outputs),), None, None, state)
+        """As a TDB's; `strength` does not matter here, and `first_action` only with `action_at_head`."""
+        steps = observations.shape[1]
+        if self.head is None:
+            outputs, state = self.encoder(observations, actions[:, :steps] + 1, state, remember)
+            return Forward((self.to_logits(outputs),), None, None, state)
+        arrivals = previous_actions(actions, first_action, steps)
+        outputs, state = self.encoder(observations, arrivals, state, remember)
+        logits = self.head(outputs, following_actions(actions, 1, steps))
+        return Forward((logits,), None, None, state)
 
 
 Model = TDB | VanillaModel

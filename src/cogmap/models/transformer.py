@@ -19,7 +19,8 @@ class TransformerEncoder(nn.Module):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.alternating = config.form == "paper"
-        self.action_last = config.vanilla  # a vanilla model reads (x_n, a_n), a TDB (a_{n-1}, x_n)
+        # The paper's vanilla model reads (x_n, a_n), a TDB (a_{n-1}, x_n).
+        self.action_last = config.vanilla and not config.action_at_head
         self.observation_embedding = nn.Embedding(config.num_observations, config.width)
         self.action_embedding = nn.Embedding(config.num_actions + 1, config.width)
         for embedding in (self.observation_embedding, self.action_embedding):

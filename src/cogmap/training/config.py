@@ -69,6 +69,7 @@ def preset_configs(
     if preset == "fast":
         if base.clone_structured:
             base = replace(base, num_codes=max(base.num_codes, CLONES * base.num_observations))
+        base = replace(base, action_at_head=base.vanilla)
         choose = _fast_transformer if base.encoder == "transformer" else _fast_recurrent
         return choose(base, small=steps_seen < SMALL_LOG)
     raise BadConfig(f"`preset` must be fast or paper, got {preset!r}")
