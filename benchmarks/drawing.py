@@ -120,9 +120,8 @@ def click_to_plan(page: Any, height: int, width: int) -> float:
     with tempfile.TemporaryDirectory() as folder, serving(*write_run(Path(folder), height, width)) as server:
         page.open(server.address)
         page.wait_for_map(nodes)
-        page.run(
-            "document.querySelector('#placements input[value=layout]').click()"
-        )  # all nodes have a place there
+        # All nodes have a place in the layout.
+        page.run("document.querySelector('#placements input[value=layout]').click()")
         page.run(_WATCH)
         for click in range(CLICKS):
             page.click_node(0)

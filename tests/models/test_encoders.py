@@ -91,9 +91,8 @@ def test_a_layer_looks_back_over_its_span_and_no_further(form: str) -> None:
     changed[:, 0] = (observations[:, 0] + 1) % 5
     before, after = outputs_of(model, observations, actions), outputs_of(model, changed, actions)
     last = config.attention_span - 1
-    if (
-        form == "fast transformer"
-    ):  # path-integrated angles add up over the walk, but only differences between them count
+    if form == "fast transformer":
+        # Path-integrated angles add up over the walk, but only differences between them count.
         assert torch.allclose(before[:, last + 1 :], after[:, last + 1 :], atol=1e-5)
     else:  # two tokens a step: the span of 2 * context tokens reaches back from x_n to x_{n - context + 1}
         assert torch.equal(before[:, last + 1 :], after[:, last + 1 :])

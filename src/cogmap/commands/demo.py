@@ -156,9 +156,8 @@ def _score_and_report(args: Args, own: Run, rival: Run) -> Path:
 
     test = _rooms(args)[1]
     walks = load_walks(test.out)
-    truth = Truth(
-        load_truth(test.out, walks).positions, test.world()
-    )  # this world knows where its patches are
+    # This world knows where its patches are, which a file does not tell.
+    truth = Truth(load_truth(test.out, walks).positions, test.world())
     first, second = material_of(own, walks, truth), material_of(rival, walks, truth, kind="paper")
     for opened, material in ((own, first), (rival, second)):
         for entry in material.scored:

@@ -19,9 +19,8 @@ if TYPE_CHECKING:
     from cogmap.run import Run
     from cogmap.text_learning import Reading
 
-_POLISHED = (
-    1000  # nodes; Kamada-Kawai takes some ten seconds for so many, and shows clusters that scaling does not
-)
+# Nodes; Kamada-Kawai takes some ten seconds for so many, and shows clusters that scaling does not.
+_POLISHED = 1000
 
 
 def report_text(opened: Run, reading: Reading) -> Path:

@@ -34,9 +34,8 @@ def family_ceiling(walks: Walks, base: TableWorld) -> Ceiling:
 
 def _foretold(walks: Walks, base: TableWorld) -> Booleans:
     """(B, N - 1) whether the filter's likeliest target at step n + 1 comes."""
-    orders = np.array(
-        list(permutations(range(base.num_observations)))
-    )  # (H, O) the set met first, second, ...
+    # (H, O) the set met first, second, ...
+    orders = np.array(list(permutations(range(base.num_observations))))
     slot = np.argsort(orders, axis=1)[:, base.observation]  # (H, P) as which the look of a position is met
     likelihood = base.legal_actions() / base.legal_actions().sum(axis=1, keepdims=True)  # (P, A)
     moves = [_move(base, likelihood[:, action], action) for action in range(base.num_actions)]

@@ -124,9 +124,8 @@ def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64
         weights=np.minimum(discarded.data[entry], keepers.data[place]),
         minlength=discarded.shape[0] * len(tried),
     )
-    distance = tried - 2 * shared.reshape(
-        discarded.shape[0], len(tried)
-    )  # less the row's own, the same for all
+    # Less the row's own, the same for all.
+    distance = tried - 2 * shared.reshape(discarded.shape[0], len(tried))
     return np.round(distance, 12).argmin(axis=1)
 
 

@@ -91,13 +91,11 @@ class MovingBottlenecks(Bottlenecks):
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
         self.to_projection = nn.Linear(config.width, config.bottlenecks * config.entry_width)
-        self.register_buffer("hits", torch.zeros(self.dictionary.shape[:2]))  # (M, K) running average a step
-        self.register_buffer(
-            "sums", torch.zeros(self.dictionary.shape)
-        )  # (M, K, W) of what each entry attracted
+        self.register_buffer("hits", torch.zeros(self.dictionary.shape[:2]))
+        self.register_buffer("sums", torch.zeros(self.dictionary.shape))
         self.register_buffer("filled", torch.zeros((), dtype=torch.bool))
-        self.hits: Tensor
-        self.sums: Tensor
+        self.hits: Tensor  # (M, K) running average a step
+        self.sums: Tensor  # (M, K, W) of what each entry attracted
         self.filled: Tensor
 
     def _first_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
@@ -165,9 +163,8 @@ def _owners(config: ModelConfig) -> Tensor:
 def _draw_own(owners: Tensor, seen: Tensor, drawn: Tensor) -> Tensor:
     """For each entry the first output at or after its draw that shows its own observation, if the batch has one."""
     order = seen.argsort(stable=True)
-    starts = torch.searchsorted(
-        seen[order], torch.stack([owners, owners + 1])
-    )  # (2, R) the run of that observation
+    # (2, R) where the run of that observation begins and ends
+    starts = torch.searchsorted(seen[order], torch.stack([owners, owners + 1]))
     run = (starts[1] - starts[0]).clamp_min(1)
     place = (starts[0] + drawn % run).clamp_max(len(seen) - 1)
     return order[place]

@@ -35,12 +35,8 @@ class ModelConfig:
     heads: int = 8
     mlp_width: int = 512
     head_width: int = 256  # hidden units of each f^(s), and of g
-    code_width: int = (
-        32  # of a dictionary entry in the fast form; the paper's entries are as wide as the encoder
-    )
-    attention_span: int = (
-        50  # steps a layer looks back in the fast form; the paper's looks back over `context_length`
-    )
+    code_width: int = 32  # of an entry in the fast form; the paper's are as wide as the encoder
+    attention_span: int = 50  # steps a layer looks back in the fast form; the paper's: `context_length`
     code_logits: bool = False  # each code has logits of its own beside what the heads make of its entry
     context_length: int = 400
     dropout: float = 0.0

@@ -131,9 +131,8 @@ class _GruScan(torch.autograd.Function):
         width = first.shape[1]
         reset_update = input_gates[..., : 2 * width].clone()  # (N, B, 2D)
         candidate = input_gates[..., 2 * width :].clone()  # (N, B, D)
-        recalled = input_gates.new_empty(
-            steps, walks, width
-        )  # what the candidate gate takes from the hidden state
+        # What the candidate gate takes from the hidden state.
+        recalled = input_gates.new_empty(steps, walks, width)
         hidden = input_gates.new_empty(steps + 1, walks, width)
         hidden[0] = first
         to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]

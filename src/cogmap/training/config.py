@@ -22,9 +22,7 @@ class TrainingConfig:
     """Everything that decides the weights a training ends with, given the walks."""
 
     seed: int = 0
-    steps: int = (
-        6000  # at the most; the fast preset stops by itself before that when there is nothing left to learn
-    )
+    steps: int = 6000  # at the most; the fast preset stops by itself when there is nothing left to learn
     minutes: float | None = None  # at the most, of training
     batch_size: int = 80
     window: int = 40  # steps encoded at once
@@ -35,14 +33,10 @@ class TrainingConfig:
     muon_rate: float | None = None  # for the transformer's matrices; None trains all by Adam
     decays: bool = True  # the learning rate falls to nothing at the end
     clip: float | None = 1.0  # largest norm of a gradient
-    bottleneck_from: int = (
-        1500  # the bottleneck comes on here at the latest, or once the model is good without it
-    )
+    bottleneck_from: int = 1500  # at the latest; earlier if the model is good without a bottleneck
     commitment_weight: float = 0.25  # beta
     teacher_decay: float = 0.99  # alpha
-    present_weight: float = (
-        0.0  # of telling the present observation's own target too; needs the model's `seen_so_far`
-    )
+    present_weight: float = 0.0  # of telling the present's own target too; needs `seen_so_far`
     validate_every: int = 50
 
     def __post_init__(self) -> None:
@@ -143,17 +137,20 @@ def _parsed(name: str, value: Any, before: Any) -> Any:
     """A string as the kind of value that the option has now."""
     if not isinstance(value, str) or isinstance(before, str):
         return value
+    word = value.lower()
     try:
-        parsed = json.loads(value.lower())
+        parsed = json.loads("null" if word == "none" else word)
     except ValueError:
         parsed = value
-    wanted = (
-        (bool,)
-        if isinstance(before, bool)
-        else (int,)
-        if isinstance(before, int)
-        else (int, float, type(None))
-    )
-    if not isinstance(parsed, wanted) or (isinstance(parsed, bool) and bool not in wanted):
+    if type(parsed) not in _kinds_like(before):
         raise BadConfig(f"`{name}` must be like {before!r}, got {value!r}")
     return parsed
+
+
+def _kinds_like(value: bool | int | float | None) -> tuple[type, ...]:
+    """What an option may be that was `value` before; a limit may be lifted by `none`."""
+    if isinstance(value, bool):
+        return (bool,)
+    if isinstance(value, int):
+        return (int,)
+    return (int, float, type(None))

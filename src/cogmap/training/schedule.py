@@ -111,9 +111,8 @@ class Schedule:
             self.fall_seconds = seconds
         elif fallen >= PACE_STEPS and seconds > self.fall_seconds:
             left = (60 * config.minutes - seconds) * fallen / (seconds - self.fall_seconds)
-            longest = max(
-                self.longest_fall, self.fall_steps
-            )  # the former is 0 in checkpoints from before it was kept
+            # In checkpoints from before it was kept, the longest is 0.
+            longest = max(self.longest_fall, self.fall_steps)
             self.fall_steps = max(1, min(longest, int(fallen + left)))
 
     def last_step(self, config: TrainingConfig) -> int:

@@ -82,9 +82,8 @@ def update(
     if strength:
         _fill_if_new(model, lanes, state, known, generator)
         if teacher is not None and teacher.n_averaged == 0:
-            update_teacher(
-                teacher, model
-            )  # the first time it takes the student over as it is, dictionary included
+            # The first time it takes the student over as it is, dictionary included.
+            update_teacher(teacher, model)
     result = model(lanes.observations, lanes.actions, lanes.first_action, state, strength, config.carry_state)
     losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()

@@ -48,9 +48,8 @@ class WindowSampler:
         self.steps, self.ahead, self.fresh_share = steps, ahead, fresh_share
         self._rng = np.random.default_rng(seed)
         self._walk = np.zeros(batch_size, dtype=np.int64)  # the walk each lane is in
-        self._start = np.full(
-            batch_size, walks.num_steps
-        )  # and the step its next window starts at: past any end
+        # And the step its next window starts at: past any end.
+        self._start = np.full(batch_size, walks.num_steps)
 
     def next(self) -> Window:
         fits = self._start + self.steps + self.ahead <= self.walks.lengths[self._walk]

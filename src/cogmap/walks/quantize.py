@@ -160,9 +160,8 @@ def _kmeans(reduced: Numbers, weight: NDArray[Any], clusters: int, seed: int) ->
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(
-        1
-    ):  # so little work: threads would wait for each other, on a busy machine for seconds
+    # So little work: threads would wait for each other, on a busy machine for seconds.
+    with threadpool_limits(1):
         fitted = KMeans(clusters, n_init=4, random_state=seed).fit(reduced, sample_weight=weight)
     return fitted.cluster_centers_.astype(np.float32)
 

@@ -85,10 +85,9 @@ def _world(arrays: Arrays) -> TableWorld:
 
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
     """The world with its actions and observations numbered as the walks number their labels."""
-    action_at = _places(
-        "action", world.action_labels, walks.action_labels
-    )  # (A,) of the walks, by the world's
-    observation_at = _places("observation", world.observation_labels, walks.observation_labels)  # (O,)
+    # (A,) and (O,) of the walks, by the world's.
+    action_at = _places("action", world.action_labels, walks.action_labels)
+    observation_at = _places("observation", world.observation_labels, walks.observation_labels)
     if action_at is not None:
         columns = np.argsort(action_at)
         legal = None if world.legal is None else world.legal[:, columns]

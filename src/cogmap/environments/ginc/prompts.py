@@ -35,9 +35,7 @@ class Prompts:
     in_distribution: bool
     concept: Integers  # (B,) within the half of the concepts the prompts are from
     tokens: Integers  # (B, N)
-    label: (
-        Integers  # (B,) the most likely last token, given the last example, the concept and the shared slot
-    )
+    label: Integers  # (B,) the likeliest last token, given the last example, the concept and the shared slot
     last_slots: Integers  # (B, k + 1) of the last example and its delimiter
     last_value: Integers  # (B,) at the token asked for
 

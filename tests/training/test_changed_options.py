@@ -1,0 +1,49 @@
+"""`--change NAME=VALUE`: strings become what the option is, or are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from cogmap.errors import BadConfig
+from cogmap.models.config import ModelConfig
+from cogmap.training.config import TrainingConfig, changed
+
+MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "meant"),
+    [
+        ("width", "64", 64),
+        ("learning_rate", "1e-2", 0.01),
+        ("decays", "False", False),
+        ("clip", "None", None),
+        ("muon_rate", "0.5", 0.5),
+        ("encoder", "gru", "gru"),
+        ("width", 32, 32),
+    ],
+)
+def test_a_string_is_read_as_what_the_option_is(name: str, value: Any, meant: Any) -> None:
+    model, training = changed(MODEL, TrainingConfig(), {name: value})
+    found = getattr(model, name) if hasattr(model, name) else getattr(training, name)
+    assert found == meant
+    assert type(found) is type(meant)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("width", "wide", "`width` must be like 256, got 'wide'"),
+        ("width", "1.5", "`width` must be like 256, got '1.5'"),
+        ("width", "true", "`width` must be like 256, got 'true'"),
+        ("decays", "3", "`decays` must be like True, got '3'"),
+        ("clip", "true", "`clip` must be like 1.0, got 'true'"),
+        ("widht", "3", "got 'widht', did you mean `width`?"),
+    ],
+)
+def test_what_it_cannot_be_is_told(name: str, value: str, message: str) -> None:
+    with pytest.raises(BadConfig) as refused:
+        changed(MODEL, TrainingConfig(), {name: value})
+    assert message in str(refused.value)
