@@ -46,7 +46,7 @@ def read_walks(
 
 
 def _walks_at_once(model: Model) -> int:
-    """Few of the paper's transformer on a CPU, whose memory of 800 tokens fills the caches (1.7 times as fast)."""
+    """Few of the paper's transformer on a CPU, whose memory of 800 tokens fills the caches."""
     remembers_long = model.config.encoder == "transformer" and model.config.form == "paper"
     on_cpu = next(model.parameters()).device.type == "cpu"
     return LONG_MEMORIES_AT_ONCE if remembers_long and on_cpu else WALKS_AT_ONCE

@@ -94,7 +94,7 @@ class VanillaModel(nn.Module):
     """Predicts the next observation from all that was seen and done so far, without a bottleneck.
 
     The paper's reads pairs (x, a) and has a linear layer on the encoder's output. With `action_at_head` the encoder
-    says where the agent is, as a TDB's does, and the head what a_n will show there: learned in half the steps.
+    says where the agent is, as a TDB's does, and the head what a_n will show there, which takes fewer steps to learn.
     """
 
     def __init__(self, config: ModelConfig) -> None:
