@@ -12,7 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cogmap.environments import AliasedCube, AliasedRoom
-from cogmap.evaluation.ceiling import ceiling
+from cogmap.evaluation.prediction import ceiling
 from cogmap.records import TableWorld
 from cogmap.walks.sample import sample_walks
 

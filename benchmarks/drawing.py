@@ -23,7 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cogmap.environments.room import AliasedRoom
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.files import write_json
 from cogmap.maps.store import save_map
 from cogmap.walks.sample import sample_walks

@@ -25,7 +25,7 @@ import numpy as np
 
 from cogmap.environments import AliasedRoom
 from cogmap.environments.table import from_tables
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.files import write_json
 from cogmap.maps.store import save_map
 from cogmap.records import CognitiveMap, TableWorld

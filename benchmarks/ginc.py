@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from cogmap.environments.ginc import GincConfig, build_world, sample_prompts, write_ginc
-from cogmap.evaluation.ginc_filter import ceiling
+from cogmap.evaluation.prompts import ceiling
 
 LIMIT = 180.0  # seconds, for the set
 

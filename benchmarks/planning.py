@@ -14,11 +14,9 @@ import numpy as np
 
 from cogmap.environments import AliasedRoom
 from cogmap.environments.table import from_tables
-from cogmap.evaluation.ged import edit_distance, map_graph, world_graph
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import edit_distance, map_graph, true_map, world_graph
 from cogmap.planning.navigator import Navigator
-from cogmap.planning.problem import Problem
-from cogmap.planning.solve import solve_many
+from cogmap.planning.shortest_paths import Problem, solve_many
 from cogmap.planning.steppers import TableStepper
 from cogmap.records import CognitiveMap, TableWorld
 

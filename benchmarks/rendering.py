@@ -11,8 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cogmap.environments.egocentric.graphics import load_mujoco
-from cogmap.environments.egocentric.renderer import open_renderer
+from cogmap.environments.egocentric.renderer import load_mujoco, open_renderer
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import MissingExtra
 from cogmap.walks.quantize import fit_quantizer

@@ -18,13 +18,13 @@ import torch
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.models.config import ModelConfig
-from cogmap.models.reading import read_walks
+from cogmap.models.inference import read_walks
 from cogmap.models.recurrent import RecurrentEncoder
 from cogmap.records import Walks
 from cogmap.training.config import TrainingConfig, preset_configs
+from cogmap.training.devices import Processes
 from cogmap.training.loop import Trainer, split_walks
-from cogmap.training.muon import Muon
-from cogmap.training.processes import Processes
+from cogmap.training.optimizers import Muon
 from cogmap.walks.sample import sample_walks
 
 STEPS_TO_98 = {1: 8300, 4: 4000}  # the paper's TrainingAbove98 of TDB(S=3, M)

@@ -14,8 +14,8 @@ from matplotlib.figure import Figure
 
 from cogmap.evaluation.places import node_places
 from cogmap.maps.layout import layout_map
-from cogmap.planning.solve import solve
-from cogmap.planning.whereabouts import whereabouts
+from cogmap.planning.localise import whereabouts
+from cogmap.planning.shortest_paths import solve
 from cogmap.report.map_figures import draw_map, points_at_places
 from cogmap.report.room_figures import cell_centres, draw_walk, draw_world, save_figure
 from cogmap.run import load_run

@@ -9,7 +9,7 @@ from functools import partial
 
 from cogmap.commands.reproduce_icl import PAPER_SIZE, walks_in_each
 from cogmap.environments.room_family import room_families
-from cogmap.evaluation.in_context_rooms import score_new_rooms
+from cogmap.evaluation.new_rooms import score_new_rooms
 from cogmap.maps.build import KINDS, build_map
 from cogmap.records import Codes
 

@@ -10,7 +10,7 @@ import pytest
 from cogmap.cli import main
 from cogmap.environments import AliasedRoom, from_tables
 from cogmap.errors import BadWalks
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.files import write_arrays
 from cogmap.learning import learn
 from cogmap.run import load_run

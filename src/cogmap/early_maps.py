@@ -6,11 +6,11 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from cogmap.codes.encode import encode
 from cogmap.errors import CogmapError
 from cogmap.maps.build import build_map
 from cogmap.maps.latent import is_text, latent_graph
 from cogmap.maps.store import save_map
+from cogmap.models.inference import encode
 from cogmap.models.tdb import TDB
 from cogmap.records import Walks
 from cogmap.training.loop import Trainer

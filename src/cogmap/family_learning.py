@@ -14,16 +14,15 @@ import numpy as np
 
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.records import CognitiveMap, Integers, Walks
-from cogmap.walks.base_targets import base_targets
-from cogmap.walks.family import observations_in_a_room, room_of_each_walk
+from cogmap.walks.family import base_targets, observations_in_a_room, room_of_each_walk
 
 if TYPE_CHECKING:
     from cogmap.run import Run
 
 Names = Literal["auto", "none", "seen", "plain"]
 
-# What the encoder knows an observation by: nothing (models/nameless.py); its name, and the names of all that the walk
-# has shown (models/seen.py); its name alone, as in the paper.
+# What the encoder knows an observation by: nothing (models/slot_encoder.py); its name, and the names of all that the
+# walk has shown (models/seen_set_encoder.py); its name alone, as in the paper.
 NAMES: dict[Names, dict[str, Any]] = {
     "none": {"nameless": True},
     "seen": {"seen_so_far": True, "present_weight": 1.0},
@@ -149,7 +148,7 @@ def new_room_map(run: Run, walks: Walks, kind: str = "minimal") -> CognitiveMap:
     """
     from cogmap.maps.atlas import room_map
     from cogmap.maps.build import build_map
-    from cogmap.planning.whereabouts import nodes_by_code
+    from cogmap.planning.localise import nodes_by_code
 
     check_new_room(run, walks)
     codes, _ = run.encode(walks)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from cogmap.codes.encode import encode
 from cogmap.early_maps import EarlyMaps, forget_early_map
 from cogmap.errors import BadConfig, BadOutput
 from cogmap.maps.build import build_map
 from cogmap.maps.latent import is_text, latent_graph
 from cogmap.maps.store import load_map, save_map
 from cogmap.models.config import EncoderKind, ModelConfig
+from cogmap.models.inference import encode
 from cogmap.models.tdb import TDB
 from cogmap.records import Integers, Walks
 from cogmap.run import (
@@ -27,9 +27,8 @@ from cogmap.run import (
     save_model,
 )
 from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
-from cogmap.training.device import choose_device
+from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.loop import Trainer, split_walks, train
-from cogmap.training.processes import joined_processes
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.walks.quantize import save_node_views, without_views
 

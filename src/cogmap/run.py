@@ -10,19 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.codes.encode import encode
 from cogmap.errors import BadRun, BadWalks, CogmapError, NotOnMap
 from cogmap.files import read_json, write_json
 from cogmap.maps.store import load_map
 from cogmap.models.config import ModelConfig
-from cogmap.models.reading import CodeStream, read_walks
+from cogmap.models.inference import CodeStream, encode, read_walks
 from cogmap.models.tdb import TDB, Model, make_model
-from cogmap.planning.solve import solve
-from cogmap.planning.whereabouts import whereabouts
+from cogmap.planning.localise import whereabouts
+from cogmap.planning.shortest_paths import solve
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Plan, Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors
 from cogmap.training.config import TrainingConfig
-from cogmap.training.device import choose_device
+from cogmap.training.devices import choose_device
 from cogmap.walks.quantize import ViewQuantizer, load_quantizer
 from cogmap.walks.views import ViewWalks, as_views, shows_views
 

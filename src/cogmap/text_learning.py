@@ -12,7 +12,7 @@ from cogmap.environments.ginc import Documents, read_truth
 from cogmap.errors import BadConfig, BadRun
 from cogmap.files import read_json, write_json
 from cogmap.records import Integers, Labels, Walks
-from cogmap.walks.splice import splice
+from cogmap.walks.sample import splice
 from cogmap.walks.text import Unit, cut, document_walks, load_text
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def learn_text(source: TextSource, out: str | Path, **choices: Any) -> Run:
 def write_concepts(run: Run, source: TextSource) -> None:
     """Into the run folder: the concept of each node of its graph."""
     from cogmap.evaluation.concepts import node_concepts
-    from cogmap.planning.whereabouts import nodes_by_code
+    from cogmap.planning.localise import nodes_by_code
 
     if source.concept is None:
         raise BadRun("concepts need a text with its truth beside it, there is none")

@@ -12,8 +12,8 @@ from cogmap.app.application import Application
 from cogmap.app.keeper import Keeper
 from cogmap.app.limits import Limits
 from cogmap.environments.room import AliasedRoom
+from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
-from cogmap.evaluation.true_map import true_map
 from cogmap.files import write_json
 from cogmap.maps.store import save_map
 from cogmap.records import TableWorld

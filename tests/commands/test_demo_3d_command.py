@@ -11,10 +11,10 @@ import pytest
 from cogmap.cli import main
 from cogmap.commands import demo_3d
 from cogmap.commands.walk_room3d import Room3d
-from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.learning import learn
 from cogmap.maps.store import save_map
 from cogmap.report import room3d_figures, room3d_film

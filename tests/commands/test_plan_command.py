@@ -9,8 +9,8 @@ import cogmap.run
 from cogmap.cli import main
 from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.table import maze_from_text
+from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
-from cogmap.evaluation.true_map import true_map
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes
 from cogmap.walks.sample import sample_walks

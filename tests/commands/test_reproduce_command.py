@@ -11,7 +11,7 @@ from cogmap import experiments
 from cogmap.cli import main
 from cogmap.commands import reproduce
 from cogmap.environments.room import AliasedRoom
-from cogmap.evaluation import scorecard
+from cogmap.evaluation import scores as score_module
 from cogmap.experiments import Experiment
 
 TINY = Experiment(
@@ -85,8 +85,8 @@ def test_fewer_rollouts_can_be_asked_for_and_are_told(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
-    real = scorecard.roll_out
-    monkeypatch.setattr(scorecard, "roll_out", lambda *told: asked.append(told[3]) or real(*told))
+    real = score_module.roll_out
+    monkeypatch.setattr(score_module, "roll_out", lambda *told: asked.append(told[3]) or real(*told))
     assert main([*arguments, "--only", "Vanilla LSTM", "--rollouts", "3"]) == 0
     assert asked == [3]
     assert all(row["command"].endswith(" --rollouts 3") for row in rows(tmp_path))

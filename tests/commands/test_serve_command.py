@@ -17,7 +17,7 @@ import pytest
 import cogmap
 from cogmap.cli import main
 from cogmap.environments.room import AliasedRoom
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.files import write_json
 from cogmap.maps.store import save_map
 from cogmap.walks.store import save_walks

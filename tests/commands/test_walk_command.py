@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cogmap.cli import main
-from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.errors import MissingExtra
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_rooms, load_truth

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.errors import MissingExtra
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments import AliasedRoom, TableWorld, from_tables, torus
-from cogmap.environments.alike import aliasing, alike
+from cogmap.environments.oracle import aliasing, alike
 
 
 def all_futures(world: TableWorld, position: int, depth: int) -> tuple[int, ...]:

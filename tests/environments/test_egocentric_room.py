@@ -10,7 +10,7 @@ import pytest
 
 from cogmap.environments import EgocentricRoom, optimal_distances
 from cogmap.environments.egocentric.floor_plan import FREE, PILLAR, WALL, plan_from_text, random_plan
-from cogmap.environments.grid import is_connected
+from cogmap.environments.table import is_connected
 from cogmap.errors import BadConfig, BadWorld
 
 FORWARD, LEFT, RIGHT = range(3)

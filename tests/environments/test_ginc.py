@@ -22,8 +22,8 @@ from cogmap.environments.ginc import (
     sample_training_and_validation,
     write_ginc,
 )
-from cogmap.environments.ginc.beliefs import next_word
 from cogmap.environments.ginc.draws import CumulativeTable, WordStream, bounded_draw, uniform_draw
+from cogmap.environments.ginc.world import next_word
 from cogmap.errors import BadConfig, BadOutput, BadWalks
 
 SMALL = GincConfig(

@@ -9,9 +9,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from cogmap.environments import AliasedCube, AliasedRoom, maze_from_text, optimal_route, room_families, torus
-from cogmap.environments.gym import WorldEnv, record_walks
-from cogmap.environments.views import view_label
+from cogmap.environments.gym import WorldEnv
 from cogmap.errors import BadWalks, BadWorld
+from cogmap.walks.record import record_walks, view_label
 
 WORLDS = {
     "room": AliasedRoom(6, 8),
@@ -229,7 +229,7 @@ def test_bad_environments():
 
 @pytest.mark.parametrize(
     ("module", "missing", "line"),
-    [("gym", "gymnasium", "cogmap[gym]"), ("minari", "minari", "cogmap[data]")],
+    [("environments.gym", "gymnasium", "cogmap[gym]"), ("walks.minari", "minari", "cogmap[data]")],
 )
 def test_a_missing_extra_names_the_line_that_installs_it(module, missing, line):
     script = f"""
@@ -237,7 +237,7 @@ import sys
 sys.modules[{missing!r}] = None
 from cogmap.errors import MissingExtra
 try:
-    import cogmap.environments.{module}
+    import cogmap.{module}
 except MissingExtra as error:
     print(error)
 """

@@ -5,16 +5,16 @@ import numpy as np
 import pytest
 
 from cogmap.environments import AliasedRoom, maze_from_text
-from cogmap.environments.views import view_label
 from cogmap.errors import BadOutput, BadWalks
 from cogmap.records import Walks
+from cogmap.walks.record import view_label
 from cogmap.walks.sample import sample_walks
 
 minari = pytest.importorskip("minari")
 from minari.data_collector import EpisodeBuffer  # noqa: E402
 from minari.dataset.minari_storage import MinariStorage  # noqa: E402
 
-from cogmap.environments.minari import read_minari, write_minari  # noqa: E402
+from cogmap.walks.minari import read_minari, write_minari  # noqa: E402
 
 
 def same(first, second):

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments import AliasedRoom
-from cogmap.environments.grid import is_connected
+from cogmap.environments.table import is_connected
 from cogmap.errors import BadWorld
 
 MOVES = ("up", "down", "left", "right")

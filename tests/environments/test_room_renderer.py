@@ -10,10 +10,9 @@ import numpy as np
 import pytest
 from room_views import needs_graphics
 
-from cogmap.environments.egocentric import EgocentricRoom, graphics, textures
-from cogmap.environments.egocentric.quads import wall_faces
+from cogmap.environments.egocentric import EgocentricRoom, renderer, textures
 from cogmap.environments.egocentric.renderer import PORTRAIT, open_renderer
-from cogmap.environments.egocentric.scene import Finish
+from cogmap.environments.egocentric.scene import Finish, wall_faces
 from cogmap.errors import MissingExtra
 
 NORTH, EAST, SOUTH, WEST = range(4)
@@ -111,23 +110,23 @@ def test_faces_of_one_cell_alone():
 
 
 def test_without_mujoco_the_line_that_installs_it(monkeypatch):
-    monkeypatch.setattr(graphics, "find_spec", lambda name: None)
+    monkeypatch.setattr(renderer, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r'need MuJoCo: pip install "cogmap\[3d\]"'):
-        graphics.load_mujoco.__wrapped__()
+        renderer.load_mujoco.__wrapped__()
 
 
 def test_without_egl_and_osmesa_the_line_that_installs_them(monkeypatch):
-    monkeypatch.setattr(graphics, "find_spec", lambda name: object())
-    monkeypatch.setattr(graphics, "opens_gl", lambda backend: False)
+    monkeypatch.setattr(renderer, "find_spec", lambda name: object())
+    monkeypatch.setattr(renderer, "opens_gl", lambda backend: False)
     monkeypatch.delitem(sys.modules, "mujoco", raising=False)
     monkeypatch.delenv("MUJOCO_GL", raising=False)
     with pytest.raises(MissingExtra, match="neither opens here: apt-get install -y libegl1"):
-        graphics.load_mujoco.__wrapped__()
+        renderer.load_mujoco.__wrapped__()
 
 
 @needs_graphics
 def test_a_backend_of_the_user_s_own_that_does_not_open():
-    script = "from cogmap.environments.egocentric.graphics import load_mujoco; load_mujoco()"
+    script = "from cogmap.environments.egocentric.renderer import load_mujoco; load_mujoco()"
     environment = os.environ | {"MUJOCO_GL": "nonsense"}
     ended = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
@@ -137,9 +136,9 @@ def test_a_backend_of_the_user_s_own_that_does_not_open():
 
 @pytest.mark.parametrize(("opens", "chosen"), [({"egl", "osmesa"}, "egl"), ({"osmesa"}, "osmesa")])
 def test_egl_first_then_osmesa(monkeypatch, opens, chosen):
-    monkeypatch.setattr(graphics, "find_spec", lambda name: object())
-    monkeypatch.setattr(graphics, "opens_gl", lambda backend: backend in opens)
-    monkeypatch.setattr(graphics, "import_module", lambda name: graphics.os.environ["MUJOCO_GL"])
+    monkeypatch.setattr(renderer, "find_spec", lambda name: object())
+    monkeypatch.setattr(renderer, "opens_gl", lambda backend: backend in opens)
+    monkeypatch.setattr(renderer, "import_module", lambda name: renderer.os.environ["MUJOCO_GL"])
     monkeypatch.delitem(sys.modules, "mujoco", raising=False)
     monkeypatch.setenv("MUJOCO_GL", "")
-    assert graphics.load_mujoco.__wrapped__() == chosen
+    assert renderer.load_mujoco.__wrapped__() == chosen

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from cogmap.environments.views import padded_walks, view_label, walks_from_views
 from cogmap.errors import BadWalks
+from cogmap.walks.record import padded_walks, view_label, walks_from_views
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 
 from cogmap.environments import AliasedCube, AliasedRoom, from_tables, maze_from_text, torus
 from cogmap.errors import BadWalks
-from cogmap.evaluation.ceiling import ceiling
+from cogmap.evaluation.prediction import ceiling
 from cogmap.records import Walks
 from cogmap.walks.sample import sample_walks
 

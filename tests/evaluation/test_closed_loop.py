@@ -8,7 +8,7 @@ import numpy as np
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.closed_loop import goals_reached
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 
 ROOM = AliasedRoom(height=6, width=8, observations=4, seed=0)
 PLACES = np.arange(ROOM.num_positions, dtype=np.int32)

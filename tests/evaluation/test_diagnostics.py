@@ -8,8 +8,8 @@ import pytest
 from cogmap.environments.table import torus
 from cogmap.errors import BadRun
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step, training_above, training_after
-from cogmap.evaluation.true_map import true_map
-from cogmap.planning.whereabouts import nodes_by_code
+from cogmap.evaluation.ged import true_map
+from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Codes
 
 RING = dataclasses.replace(

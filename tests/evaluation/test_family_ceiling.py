@@ -11,8 +11,8 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
 from cogmap.errors import BadWalks
-from cogmap.evaluation.family_ceiling import family_ceiling
-from cogmap.walks.base_targets import base_targets
+from cogmap.evaluation.new_rooms import family_ceiling
+from cogmap.walks.family import base_targets
 from cogmap.walks.sample import sample_family_walks
 
 BASE = AliasedRoom(height=2, width=3, observations=2, patch=0, seed=3)

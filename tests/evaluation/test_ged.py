@@ -16,9 +16,9 @@ from cogmap.evaluation.ged import (
     map_graph,
     networkx_edit_distance,
     to_networkx,
+    true_map,
     world_graph,
 )
-from cogmap.evaluation.true_map import true_map
 
 
 def exact(learned, true):

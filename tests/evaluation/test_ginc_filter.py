@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments.ginc import GincConfig, GincWorld, Prompts, build_world, sample_prompts
-from cogmap.evaluation.ginc_filter import (
+from cogmap.evaluation.prompts import (
     CeilingRow,
     ceiling,
     in_context_accuracy,
@@ -103,7 +103,7 @@ def test_prompts_taken_as_prompts_against_brute_force(seed: int) -> None:
 def test_many_prompts_are_filtered_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than fit one chunk of 40, and a chunk that is not full."""
     world, cells = drawn(replace(TINY, prompts=450))
-    monkeypatch.setattr("cogmap.evaluation.ginc_filter.TOGETHER", 40 * 2 * 6)
+    monkeypatch.setattr("cogmap.evaluation.prompts.TOGETHER", 40 * 2 * 6)
     for cell in cells:
         some = slice(195, 205)
         alone = replace(cell, tokens=cell.tokens[some], label=cell.label[some])

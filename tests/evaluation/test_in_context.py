@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments.ginc import GincConfig, Prompts, build_world, sample_prompts
-from cogmap.evaluation.in_context import in_context_rows
+from cogmap.evaluation.prompts import in_context_rows
 
 CONFIG = GincConfig(prompts=20, prompt_lengths=(2, 3), prompt_examples=(0, 2), documents=1)
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
-from cogmap.evaluation.in_context_rooms import in_context_accuracy, score_new_rooms
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
+from cogmap.evaluation.new_rooms import in_context_accuracy, score_new_rooms
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
-from cogmap.walks.base_targets import base_targets
+from cogmap.walks.family import base_targets
 from cogmap.walks.sample import sample_walks
 
 BASE = AliasedRoom(height=3, width=4, observations=3, patch=0, seed=1)

@@ -7,8 +7,8 @@ import pytest
 
 from cogmap.environments.table import torus
 from cogmap.errors import BadWalks
+from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.places import is_exact, node_places
-from cogmap.evaluation.true_map import true_map
 from cogmap.records import TableWorld, Truth
 
 LINE = TableWorld(

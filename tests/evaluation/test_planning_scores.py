@@ -9,6 +9,7 @@ from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import BadConfig, NoPath
+from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.planning import (
     WalkProblems,
     map_problems,
@@ -17,9 +18,8 @@ from cogmap.evaluation.planning import (
     score_plans,
     score_rollouts,
 )
-from cogmap.evaluation.true_map import true_map
 from cogmap.planning.rollouts import Rollouts
-from cogmap.planning.solve import solve_many
+from cogmap.planning.shortest_paths import solve_many
 from cogmap.records import Plan, TableWorld, Truth
 from cogmap.walks.sample import sample_walks
 

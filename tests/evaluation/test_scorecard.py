@@ -7,11 +7,10 @@ import pytest
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadRun, BadWalks
-from cogmap.evaluation.scorecard import score, score_without_map
-from cogmap.evaluation.scores import Scores
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
+from cogmap.evaluation.scores import Scores, score, score_without_map
+from cogmap.planning.localise import nodes_by_code
 from cogmap.planning.rollouts import read_by_steps
-from cogmap.planning.whereabouts import nodes_by_code
 from cogmap.records import Codes
 from cogmap.walks.sample import sample_walks
 

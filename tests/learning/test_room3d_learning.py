@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import cogmap
-from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.places import node_places
-from cogmap.evaluation.scorecard import score
-from cogmap.planning.whereabouts import whereabouts
+from cogmap.evaluation.scores import score
+from cogmap.planning.localise import whereabouts
 from cogmap.walks.views import sample_view_walks
 
 pytestmark = pytest.mark.learning

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import cogmap
-from cogmap.evaluation.scorecard import score
-from cogmap.evaluation.scores import Scores
+from cogmap.evaluation.scores import Scores, score
 
 pytestmark = pytest.mark.learning
 

@@ -110,7 +110,7 @@ def beliefs(world, observations, actions, steps):
     return number, certain
 
 
-def encode(world, walks, steps, rng, coding=Coding()):  # noqa: B008
+def encode(world, walks, steps, rng, coding=Coding()):
     """Walks in `world` and the codes a model would give them."""
     positions, actions = walk(world, walks, steps, rng)
     observations = world.observation[positions]

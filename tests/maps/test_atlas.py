@@ -10,7 +10,7 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, room_families
 from cogmap.maps.atlas import build_atlas, room_map
-from cogmap.planning.whereabouts import nodes_by_code
+from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Codes, CognitiveMap, Truth, Walks
 from cogmap.walks.sample import sample_family_walks, sample_walks
 

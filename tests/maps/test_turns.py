@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments import AliasedRoom, EgocentricRoom, TableWorld, torus
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.maps.layout import layout_map
 from cogmap.maps.turns import find_turns
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cogmap.models.config import ModelConfig
-from cogmap.models.reading import STEPS_AT_ONCE, CodeStream, read_walks
+from cogmap.models.inference import STEPS_AT_ONCE, CodeStream, read_walks
 from cogmap.models.recurrent import RecurrentEncoder
 from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
 
@@ -108,7 +108,7 @@ def test_codes_in_chunks_of_any_size_and_step_by_step_are_the_same(
     codes, predicted = read_walks(model, observations, actions)
     assert codes.shape == (2, 31, 1)
     for chunk in (1, 4, 30, 31):
-        monkeypatch.setattr("cogmap.models.reading.STEPS_AT_ONCE", dict.fromkeys(STEPS_AT_ONCE, chunk))
+        monkeypatch.setattr("cogmap.models.inference.STEPS_AT_ONCE", dict.fromkeys(STEPS_AT_ONCE, chunk))
         again, predicted_again = read_walks(model, observations, actions)
         np.testing.assert_array_equal(codes, again)
         np.testing.assert_array_equal(predicted, predicted_again)

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cogmap.models.config import ModelConfig
-from cogmap.models.forecaster import Forecaster
+from cogmap.models.rollout_predictor import Forecaster
 from cogmap.models.tdb import VanillaModel
 
 CONFIG = ModelConfig(

@@ -10,7 +10,7 @@ import torch
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
 from cogmap.models.heads import Head, following_actions
-from cogmap.models.reading import read_walks
+from cogmap.models.inference import read_walks
 from cogmap.models.tdb import TDB
 
 CONFIG = ModelConfig(

@@ -13,9 +13,8 @@ from torch import Tensor
 
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
-from cogmap.models.nameless import MET, NOT_MET, PRESENT, NamelessEncoder, assign_slots
-from cogmap.models.reading import CodeStream, read_walks
-from cogmap.models.slot_scan import SlotScan
+from cogmap.models.inference import CodeStream, read_walks
+from cogmap.models.slot_encoder import MET, NOT_MET, PRESENT, NamelessEncoder, SlotScan, assign_slots
 from cogmap.models.tdb import TDB, make_model
 
 SMALL = ModelConfig(

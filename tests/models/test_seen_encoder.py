@@ -9,12 +9,12 @@ import pytest
 import torch
 
 from cogmap.errors import BadConfig
-from cogmap.models.base_forecaster import NEVER, BaseForecaster
 from cogmap.models.config import ModelConfig
-from cogmap.models.reading import CodeStream, read_walks
-from cogmap.models.seen import SeenEncoder
+from cogmap.models.inference import CodeStream, read_walks
+from cogmap.models.rollout_predictor import NEVER, BaseForecaster
+from cogmap.models.seen_set_encoder import SeenEncoder
 from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
-from cogmap.walks.base_targets import as_observations
+from cogmap.walks.family import as_observations
 
 SMALL = ModelConfig(
     num_observations=6,

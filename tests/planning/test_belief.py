@@ -7,8 +7,8 @@ from small_maps import map_from_edges
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import BadConfig, BadWalks
-from cogmap.evaluation.true_map import true_map
-from cogmap.planning.belief import belief_model, track
+from cogmap.evaluation.ged import true_map
+from cogmap.planning.localise import belief_model, track
 from cogmap.walks.sample import sample_walks
 
 # Action 0 leads from 0 to 1 three times in four, else to 2; action 1 is unknown at node 2.

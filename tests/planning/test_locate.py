@@ -7,8 +7,8 @@ import pytest
 from small_maps import map_from_edges
 
 from cogmap.errors import BadRun
-from cogmap.planning import locate as locate_module
-from cogmap.planning.locate import locate
+from cogmap.planning import localise as locate_module
+from cogmap.planning.localise import locate
 
 
 def map_of(code_tuples, code_node, node_support):

@@ -10,9 +10,9 @@ from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadWorld, NoPath, NotOnMap
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.planning.navigator import Navigator
-from cogmap.planning.problem import Showing
+from cogmap.planning.shortest_paths import Showing
 from cogmap.planning.steppers import GymStepper, TableStepper
 
 WORLDS = {

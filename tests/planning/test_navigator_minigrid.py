@@ -4,7 +4,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.planning.navigator import Navigator
 from cogmap.planning.steppers import GymStepper
 from cogmap.records import TableWorld

@@ -9,9 +9,8 @@ from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import NoPath, NotOnMap
-from cogmap.evaluation.true_map import true_map
-from cogmap.planning.problem import Problem, Showing
-from cogmap.planning.solve import solve, solve_many
+from cogmap.evaluation.ged import true_map
+from cogmap.planning.shortest_paths import Problem, Showing, solve, solve_many
 from cogmap.records import Plan
 
 

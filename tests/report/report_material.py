@@ -6,8 +6,8 @@ import networkx
 import numpy as np
 
 from cogmap.environments.room import AliasedRoom
-from cogmap.evaluation.scorecard import score
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
+from cogmap.evaluation.scores import score
 from cogmap.records import Codes, CognitiveMap
 from cogmap.report.material import Material, read_with
 from cogmap.report.tables import Scored

@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from cogmap.report.bundle import bundle
+from cogmap.report.html import bundle
 
 NODE = shutil.which("node")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cogmap.report.emergence_figures import COLOURS, emergence_figure
+from cogmap.report.curve_figures import COLOURS, emergence_figure
 from cogmap.report.paper_icl import METHODS, PAPER, ROOMS, RULE
 
 

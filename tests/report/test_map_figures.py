@@ -13,7 +13,7 @@ from report_material import ROOM, TRUTH, merged_map
 from cogmap.environments.oracle import optimal_route
 from cogmap.environments.table import torus
 from cogmap.errors import BadWorld
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.records import TableWorld, Truth
 from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
 from cogmap.report.map_figures import map_figure, merged_nodes, plan_figure, points_at_places

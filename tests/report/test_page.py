@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from report_material import ROOM, TRUTH, WALKS, material, merging, perfect
 
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.records import TableWorld, Truth
 from cogmap.report.colours import observation_colours
 from cogmap.report.example import example_problem

@@ -11,8 +11,8 @@ from report_material import ROOM, material, merged_map
 
 from cogmap.environments.table import torus
 from cogmap.errors import NoPath
-from cogmap.evaluation.true_map import true_map
-from cogmap.planning.solve import solve
+from cogmap.evaluation.ged import true_map
+from cogmap.planning.shortest_paths import solve
 from cogmap.records import CognitiveMap, TableWorld
 from cogmap.report.map_data import map_data
 

@@ -7,11 +7,11 @@ import pytest
 from PIL import Image
 
 from cogmap.environments import EgocentricRoom, optimal_distances
-from cogmap.environments.egocentric.graphics import load_mujoco
+from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
-from cogmap.evaluation.true_map import true_map
+from cogmap.evaluation.ged import true_map
 from cogmap.maps.layout import layout_map
 from cogmap.report import room3d_figures, room3d_film
 from cogmap.report.room3d_figures import clusters_figure, strip_figure

@@ -10,8 +10,14 @@ import pytest
 
 from cogmap.evaluation.concepts import NodeConcepts
 from cogmap.records import CognitiveMap
-from cogmap.report.text_page import TextMaterial, summary, write_text_report
-from cogmap.report.text_tables import node_table, walk_text, word_table
+from cogmap.report.text_page import (
+    TextMaterial,
+    node_table,
+    summary,
+    walk_text,
+    word_table,
+    write_text_report,
+)
 
 LABELS = ("the", "cat", "<b>dog</b>")
 

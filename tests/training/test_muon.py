@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from cogmap.training.muon import Muon, orthogonalised
+from cogmap.training.optimizers import Muon, orthogonalised
 
 SHAPES = [(48, 16), (16, 48), (24, 24)]
 

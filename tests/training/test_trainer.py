@@ -18,11 +18,10 @@ from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.records import Walks
 from cogmap.training.checkpoint import load_tensors
 from cogmap.training.config import TrainingConfig, preset_configs
-from cogmap.training.device import choose_device
+from cogmap.training.devices import Processes, choose_device
 from cogmap.training.loop import CHECKPOINT_FILE, Trainer, read_metrics, split_walks, train
-from cogmap.training.processes import Processes
 from cogmap.training.progress import Silent
-from cogmap.training.teacher import make_teacher, update_teacher
+from cogmap.training.step import make_teacher, update_teacher
 from cogmap.walks.sample import sample_walks
 
 TINY = ModelConfig(
@@ -247,7 +246,7 @@ import os, sys, torch
 sys.path.insert(0, sys.argv[2])
 from test_trainer import KINDS, some_walks
 from cogmap.training.loop import Trainer, split_walks
-from cogmap.training.processes import joined_processes
+from cogmap.training.devices import joined_processes
 from safetensors.torch import save_file
 torch.set_num_threads(1)
 model, config = KINDS["gru"]

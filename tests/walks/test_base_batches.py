@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cogmap.records import Walks
-from cogmap.walks.base_batches import BaseSampler
-from cogmap.walks.base_targets import as_observations, base_targets, ranks_so_far
+from cogmap.walks.family import BaseSampler, as_observations, base_targets, ranks_so_far
 
 
 def coloured_walks(walks: int = 6, steps: int = 40, seed: int = 0) -> Walks:

@@ -7,7 +7,7 @@ from hypothesis.extra.numpy import arrays
 
 from cogmap.environments.room_family import room_families
 from cogmap.records import Walks
-from cogmap.walks.base_targets import base_targets
+from cogmap.walks.family import base_targets
 from cogmap.walks.sample import sample_family_walks
 
 

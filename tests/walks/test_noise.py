@@ -5,7 +5,7 @@ import pytest
 
 from cogmap.errors import BadWalks
 from cogmap.records import Walks
-from cogmap.walks.noise import add_noise
+from cogmap.walks.sample import add_noise
 
 
 def all_zero(walks=300, steps=200):

@@ -8,8 +8,7 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadConfig, BadWalks
 from cogmap.records import Walks
-from cogmap.walks.sample import sample_walks
-from cogmap.walks.splice import splice
+from cogmap.walks.sample import sample_walks, splice
 from cogmap.walks.text import RARE, cut, text_walks, token_walks
 
 

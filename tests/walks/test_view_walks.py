@@ -9,7 +9,7 @@ from cogmap.environments import from_tables
 from cogmap.errors import BadOutput, BadWalks
 from cogmap.files import write_arrays
 from cogmap.records import Truth, Walks
-from cogmap.walks.noise import add_noise
+from cogmap.walks.sample import add_noise
 from cogmap.walks.store import load_walks, save_walks
 from cogmap.walks.views import ViewWalks, as_views, distinct_views, read_image, shows_views, truth_seen_as
 

@@ -9,10 +9,15 @@ import numpy as np
 
 from cogmap.app.opened_map import OpenedMap
 from cogmap.errors import BadWalks, CogmapError, NotOnMap
-from cogmap.planning.belief import BeliefModel
-from cogmap.planning.problem import Problem, Showing, avoided_observations, observation_index
-from cogmap.planning.solve import solve, solve_many
-from cogmap.planning.whereabouts import BELIEVED
+from cogmap.planning.localise import BELIEVED, BeliefModel
+from cogmap.planning.shortest_paths import (
+    Problem,
+    Showing,
+    avoided_observations,
+    observation_index,
+    solve,
+    solve_many,
+)
 from cogmap.records import Floats, Labels, Plan, TableWorld
 
 _LEAST = 1e-4  # a node less likely than this is among the rest of a belief

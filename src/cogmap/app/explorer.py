@@ -22,7 +22,7 @@ from cogmap.app.opened_map import OpenedMap
 from cogmap.app.png import png_bytes
 from cogmap.app.refusals import Refusal
 from cogmap.app.replay import belief_at, replay_answer
-from cogmap.planning.problem import check_node
+from cogmap.planning.shortest_paths import check_node
 from cogmap.records import TableWorld
 
 

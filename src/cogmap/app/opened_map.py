@@ -16,9 +16,9 @@ from cogmap.app.truth_places import TruePlaces, true_places
 from cogmap.errors import BadRun
 from cogmap.maps.layout import layout_map
 from cogmap.maps.store import load_map
-from cogmap.planning.belief import BeliefModel, belief_model
+from cogmap.planning.localise import BeliefModel, belief_model
 from cogmap.planning.navigator import likeliest_targets
-from cogmap.planning.roads import roads_of
+from cogmap.planning.shortest_paths import roads_of
 from cogmap.records import Booleans, CognitiveMap, Integers, Truth, Walks
 
 _DIGITS = 4  # of a coordinate: a ten-thousandth of a cell

@@ -9,8 +9,7 @@ import numpy as np
 from cogmap.app.asking import belief_answer, filtered, placed
 from cogmap.app.opened_map import OpenedMap
 from cogmap.errors import NotOnMap
-from cogmap.planning.belief import track
-from cogmap.planning.whereabouts import BELIEVED
+from cogmap.planning.localise import BELIEVED, track
 from cogmap.records import Booleans, Integers, Truth, Walks
 
 _DIGITS = 6

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cogmap.app.elimination import main_places, place_visits
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth, Walks
-from cogmap.report.placing import side_by_side
+from cogmap.report.colours import side_by_side
 
 
 @dataclass(frozen=True, eq=False)

@@ -167,10 +167,10 @@ def _score_and_report(args: Args, own: Run, rival: Run) -> Path:
 
 
 def _tell_scores(own: Material, rival: Material) -> None:
+    from cogmap.report.example import rival_sentence
     from cogmap.report.map_figures import merged_nodes
     from cogmap.report.paper_rows import ALIASED_ROOM
     from cogmap.report.tables import score_table
-    from cogmap.report.words import rival_sentence
 
     print(score_table([own.scored[0], rival.scored[0]], ALIASED_ROOM).text())
     if rival.reading is not None and rival.truth is not None:

@@ -12,11 +12,11 @@ import numpy as np
 from cogmap.commands import walk
 from cogmap.commands.run_report import STORED_SCORES, material_of
 from cogmap.commands.walk_room3d import Room3d
-from cogmap.environments.alike import aliasing
+from cogmap.environments.oracle import aliasing
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.places import node_places
 from cogmap.learning import learn
-from cogmap.planning.whereabouts import whereabouts
+from cogmap.planning.localise import whereabouts
 from cogmap.report.material import Material, Reading
 from cogmap.report.page import FIGURES_FOLDER, write_report
 from cogmap.report.paper_rows import EGOCENTRIC_ROOM

@@ -19,9 +19,9 @@ from cogmap.evaluation.places import is_exact, node_places
 from cogmap.family_learning import ATLAS_FILE, new_room_map
 from cogmap.files import read_json
 from cogmap.maps.store import save_map
-from cogmap.planning.whereabouts import whereabouts
+from cogmap.planning.localise import whereabouts
 from cogmap.records import CognitiveMap, Integers, Truth, Walks
-from cogmap.report.new_room_figures import new_rooms_figure
+from cogmap.report.map_figures import new_rooms_figure
 from cogmap.report.page import FIGURES_FOLDER, write_report
 from cogmap.report.room_figures import save_figure
 from cogmap.run import CONFIG_FILE, MAP_FILE, MODEL_FILE, PAPER_MAP_FILE, Run, load_run

@@ -10,7 +10,7 @@ from importlib import metadata
 from typing import Any
 
 from cogmap.commands.output import print_json
-from cogmap.environments.egocentric.graphics import INSTALL_LINE, opens_gl
+from cogmap.environments.egocentric.renderer import INSTALL_LINE, opens_gl
 from cogmap.version import __version__
 
 GL_BACKENDS = ("egl", "osmesa", "glfw")

@@ -10,7 +10,7 @@ import tyro
 
 from cogmap.commands.output import print_json
 from cogmap.commands.run_walks import MapKind, map_of, truth_for, walks_for
-from cogmap.environments.alike import aliasing
+from cogmap.environments.oracle import aliasing
 from cogmap.walks.truth_store import truth_path
 
 if TYPE_CHECKING:
@@ -83,15 +83,15 @@ def run(args: Args) -> None:
 
 def score_run(opened: Run, walks: Walks, truth: Truth | None, args: Args) -> Scores:
     """All scores that the run and the walks allow."""
-    from cogmap.evaluation.scorecard import score, score_without_map, score_without_truth
+    from cogmap.evaluation.scores import score, score_without_map, score_without_truth
 
     if opened.config.vanilla:
-        from cogmap.codes.encode import predict_next
+        from cogmap.models.inference import predict_next
 
         predicted = predict_next(opened.model, walks)
         if truth is None:
             return score_without_truth(None, predicted, walks)
-        from cogmap.models.forecaster import Forecaster
+        from cogmap.models.rollout_predictor import Forecaster
 
         return score_without_map(
             Forecaster(opened.model),  # type: ignore[arg-type]

@@ -6,11 +6,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cogmap.codes.complete import complete, reads_all_of
 from cogmap.commands.output import print_json
 from cogmap.environments.ginc import read_prompts
 from cogmap.errors import BadRun
-from cogmap.evaluation.in_context import InContextRow, in_context_rows
+from cogmap.evaluation.prompts import InContextRow, in_context_rows
+from cogmap.models.inference import complete, reads_all_of
 
 if TYPE_CHECKING:
     from cogmap.run import Run

@@ -16,7 +16,7 @@ from cogmap.commands.output import print_json
 from cogmap.environments.ginc import GincConfig, build_world, sample_prompts, write_ginc
 from cogmap.environments.ginc.files import Report
 from cogmap.errors import BadConfig
-from cogmap.evaluation.ginc_filter import CeilingRow, ceiling
+from cogmap.evaluation.prompts import CeilingRow, ceiling
 
 _USUAL = GincConfig()
 

@@ -17,7 +17,7 @@ from cogmap.files import read_json
 from cogmap.records import Plan, Walks, label_of
 
 if TYPE_CHECKING:
-    from cogmap.planning.solve import Outcome
+    from cogmap.planning.shortest_paths import Outcome
     from cogmap.run import Run
 
 Moment = tuple[int, int]  # a walk and a step of it, both from 0
@@ -83,8 +83,7 @@ def answer(
     opened: Run, walks: Walks, questions: Sequence[Question], kind: MapKind = "minimal"
 ) -> list[Outcome]:
     """A plan for each question, in order, or the error that says why there is none."""
-    from cogmap.planning.problem import Problem, Showing
-    from cogmap.planning.solve import solve_many
+    from cogmap.planning.shortest_paths import Problem, Showing, solve_many
 
     cognitive_map = map_of(opened, kind)
     outcomes: list[Any] = [_outside(walks, question) for question in questions]
@@ -110,7 +109,7 @@ def _nodes_at(
     opened: Run, cognitive_map: Any, walks: Walks, questions: Sequence[Question]
 ) -> dict[Moment, int]:
     """The node at each moment that is asked about; only those walks are read."""
-    from cogmap.planning.whereabouts import whereabouts
+    from cogmap.planning.localise import whereabouts
 
     moments = sorted(
         {moment for question in questions for moment in (question.start, question.goal) if moment}

@@ -60,7 +60,7 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     """Train one model in one world, if that has not been done, and score it."""
     from cogmap.learning import learn, write_maps
     from cogmap.run import load_run
-    from cogmap.walks.noise import add_noise
+    from cogmap.walks.sample import add_noise
     from cogmap.walks.views import draw_walks
 
     world = experiment.world(seed)
@@ -100,9 +100,9 @@ def _score(
     walks: Walks,
     truth: Truth,
 ) -> list[Row]:
-    from cogmap.codes.encode import encode, predict_next
-    from cogmap.evaluation.scorecard import score, score_without_map
-    from cogmap.models.forecaster import Forecaster
+    from cogmap.evaluation.scores import score, score_without_map
+    from cogmap.models.inference import encode, predict_next
+    from cogmap.models.rollout_predictor import Forecaster
     from cogmap.models.tdb import VanillaModel
     from cogmap.training.loop import read_metrics
 

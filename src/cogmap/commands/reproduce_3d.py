@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cogmap.environments.alike import aliasing
 from cogmap.environments.egocentric.room import EgocentricRoom
+from cogmap.environments.oracle import aliasing
 from cogmap.records import Codes, Truth, Walks
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def of_room(
     if codes is not None and finished.quantizer is not None:
         from cogmap.evaluation.closed_loop import goals_reached_from_pixels
         from cogmap.evaluation.places import node_places
-        from cogmap.planning.whereabouts import whereabouts
+        from cogmap.planning.localise import whereabouts
 
         nodes = whereabouts(finished.map, codes, walks.observations, walks.actions)
         place = node_places(nodes, walks.step_mask(), finished.map.num_nodes, truth).position

@@ -14,8 +14,7 @@ from cogmap.commands.run_folders import can_go_on, is_finished, slug
 from cogmap.environments.ginc import GincConfig, GincWorld, Prompts, read_prompts, read_truth, write_ginc
 from cogmap.errors import BadConfig
 from cogmap.evaluation.concepts import SHARES, load_concepts
-from cogmap.evaluation.ginc_filter import ceiling
-from cogmap.evaluation.in_context import in_context_rows
+from cogmap.evaluation.prompts import ceiling, in_context_rows
 from cogmap.experiments import METHODS
 from cogmap.report.ginc_table import CEILINGS, METRIC, Cell, ginc_table
 
@@ -104,7 +103,7 @@ def _rows(
     args: Reproduce, method: Method, finished: Run, world: GincWorld, cells: Iterable[Prompts]
 ) -> list[Row]:
     """Every accuracy of a run, what its graph keeps apart, and what the training took."""
-    from cogmap.codes.complete import complete
+    from cogmap.models.inference import complete
     from cogmap.text_learning import CONCEPTS_FILE
     from cogmap.training.loop import read_metrics
 

@@ -172,8 +172,8 @@ def _tested(finished: Run, family: RoomFamily, seed: int) -> FamilyScores:
 
 
 def _accuracy(finished: Run, family: RoomFamily, seed: int) -> float:
-    from cogmap.codes.encode import predict_targets
-    from cogmap.evaluation.in_context_rooms import in_context_accuracy
+    from cogmap.evaluation.new_rooms import in_context_accuracy
+    from cogmap.models.inference import predict_targets
 
     walks, _, _ = walks_in_each(family, seed)
     return in_context_accuracy(predict_targets(finished.model, walks), walks).accuracy

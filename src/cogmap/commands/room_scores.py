@@ -13,8 +13,8 @@ from cogmap.errors import BadRun
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 
 if TYPE_CHECKING:
-    from cogmap.evaluation.ceiling import Ceiling
-    from cogmap.evaluation.in_context_rooms import InContextAccuracy
+    from cogmap.evaluation.new_rooms import InContextAccuracy
+    from cogmap.evaluation.prediction import Ceiling
     from cogmap.models.tdb import VanillaModel
     from cogmap.run import Run
 
@@ -63,9 +63,8 @@ def score_family(
 
     disentangled: also ask how well bottlenecks foretell one another, which takes half a minute.
     """
-    from cogmap.codes.encode import encode_targets, predict_targets
-    from cogmap.evaluation.family_ceiling import family_ceiling
-    from cogmap.evaluation.in_context_rooms import in_context_accuracy, score_new_rooms
+    from cogmap.evaluation.new_rooms import family_ceiling, in_context_accuracy, score_new_rooms
+    from cogmap.models.inference import encode_targets, predict_targets
     from cogmap.models.tdb import VanillaModel
 
     if not opened.config.in_base:
@@ -94,7 +93,7 @@ def _builder(opened: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
     from cogmap.maps.atlas import room_map
     from cogmap.maps.build import D_HAMMING, build_map
     from cogmap.maps.cluster import hamming_clusters
-    from cogmap.planning.whereabouts import nodes_by_code
+    from cogmap.planning.localise import nodes_by_code
 
     if kind == "paper":
         return lambda codes, walks: build_map(codes, walks, kind)
@@ -112,7 +111,7 @@ def _builder(opened: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
 
 def _clusters(atlas: CognitiveMap, code_tuples: Integers) -> Integers:
     """(J,) tuples (J, M) by their node of the atlas; one that has none is alone."""
-    from cogmap.planning.locate import locate
+    from cogmap.planning.localise import locate
 
     node = locate(atlas, code_tuples)
     alone = atlas.num_nodes + np.arange(len(node), dtype=np.int32)
@@ -123,7 +122,7 @@ def _roll_out(
     model: VanillaModel, walks: Walks, truth: Truth, context_length: int, rollouts: int
 ) -> dict[str, Any]:
     from cogmap.evaluation.planning import paper_problems, rollout_problems, score_rollouts
-    from cogmap.models.base_forecaster import BaseForecaster
+    from cogmap.models.rollout_predictor import BaseForecaster
     from cogmap.planning.rollouts import roll_out
 
     asked = paper_problems(walks, context_length, walks.num_walks)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from cogmap.commands.run_walks import MapKind, map_of
 from cogmap.errors import BadRun
-from cogmap.evaluation.scorecard import score, score_without_truth
-from cogmap.evaluation.scores import Scores
+from cogmap.evaluation.scores import Scores, score, score_without_truth
 from cogmap.files import read_json
 from cogmap.maps.layout import layout_map
 from cogmap.models.config import ModelConfig

@@ -12,7 +12,7 @@ from cogmap.commands.walk_room3d import Room3d
 from cogmap.commands.walk_worlds import Cube, Family, Gym, Maze, Room, Sample, Sampling, Torus
 from cogmap.errors import BadConfig
 from cogmap.walks.family import save_family_walks
-from cogmap.walks.noise import add_noise
+from cogmap.walks.sample import add_noise
 from cogmap.walks.store import check_output, save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
 from cogmap.walks.views import ViewWalks

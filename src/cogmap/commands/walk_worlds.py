@@ -186,7 +186,7 @@ class Gym(Sampling):
     """the actions to draw from; all of them if not given"""
 
     def sample(self, rng: np.random.Generator) -> Sample:
-        from cogmap.environments.gym import record_walks
+        from cogmap.walks.record import record_walks
 
         if self.figure is not None:
             raise BadConfig(

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.environments.grid import GRID_ACTIONS, draw_all
+from cogmap.environments.table import GRID_ACTIONS, draw_all
 from cogmap.errors import BadWorld
 from cogmap.records import Floats, Integers, TableWorld
 

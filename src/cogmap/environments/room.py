@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from cogmap.environments.grid import (
+from cogmap.environments.table import (
     GRID_ACTIONS,
     check_sides,
     draw_all,

@@ -234,3 +234,25 @@ def _like_nodes(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
 
 def _like_edges(ours: dict[str, Any], theirs: dict[str, Any]) -> bool:
     return bool(ours["ends"] == theirs["ends"] and min(ours["ends"]) >= 0)
+
+
+def true_map(world: TableWorld) -> CognitiveMap:
+    """One node a position, one edge a legal move, bumps included; the code of a position is its index."""
+    source, action, target = true_edges(world, bumps=True)
+    positions = np.arange(world.num_positions, dtype=np.int32)
+    return CognitiveMap(
+        kind="true",
+        node_observation=world.observation,
+        node_support=np.ones(world.num_positions, dtype=np.int32),
+        edge_source=source,
+        edge_action=action,
+        edge_target=target,
+        edge_support=np.ones(len(source), dtype=np.int32),
+        code_tuples=positions[:, None],
+        code_node=positions,
+        num_observations=world.num_observations,
+        num_actions=world.num_actions,
+        explained=1.0,
+        observation_labels=world.observation_labels,
+        action_labels=world.action_labels,
+    )

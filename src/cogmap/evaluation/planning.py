@@ -9,9 +9,8 @@ import numpy as np
 
 from cogmap.environments.oracle import optimal_distances
 from cogmap.errors import BadConfig
-from cogmap.planning.problem import Problem
 from cogmap.planning.rollouts import RolloutProblems, Rollouts
-from cogmap.planning.solve import Outcome
+from cogmap.planning.shortest_paths import Outcome, Problem
 from cogmap.records import Booleans, Floats, Integers, Plan, TableWorld, Truth, Walks
 
 

@@ -1,4 +1,4 @@
-"""The scores of a run: fractions inside, the paper's names when printed."""
+"""All scores of a model at once: fractions inside, the paper's names when printed."""
 
 from __future__ import annotations
 
@@ -7,8 +7,27 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from cogmap.errors import BadRun
+import numpy as np
+
+from cogmap.errors import BadRun, BadWalks
+from cogmap.evaluation.closed_loop import goals_reached
+from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distance, world_graph
+from cogmap.evaluation.places import is_exact, node_places
+from cogmap.evaluation.planning import (
+    PlanningScores,
+    WalkProblems,
+    map_problems,
+    paper_problems,
+    rollout_problems,
+    score_plans,
+    score_rollouts,
+)
+from cogmap.evaluation.prediction import ceiling, next_observation_accuracy
 from cogmap.files import read_json, write_json
+from cogmap.planning.localise import whereabouts
+from cogmap.planning.rollouts import AnyState, Predictor, roll_out
+from cogmap.planning.shortest_paths import solve_many
+from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 
 
 @dataclass(frozen=True)
@@ -112,3 +131,143 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "valid_share_with_tail": ("valid candidates, tail evaluated", _percent),
     "problems": ("problems", str),
 }
+
+
+def score(
+    cognitive_map: CognitiveMap,
+    codes: Codes,
+    predicted: Integers,
+    walks: Walks,
+    truth: Truth,
+    context_length: int = 50,
+    problems: int = 200,
+    seed: int = 0,
+    nodes: Integers | None = None,
+    networkx_timeout: float | None = None,
+    goals: int = 0,
+) -> Scores:
+    """The scores of a model and its map on test walks.
+
+    codes, predicted: the model's codes (B, N, M) and predictions (B, N - 1) on these walks.
+    seed: of the observation to avoid in each constrained problem.
+    nodes: (B, N) the node of every step, if not by `whereabouts`.
+    goals: to be reached in closed loop, from anywhere in the world; none by default.
+    networkx_timeout: seconds for networkx to try NormGED too; it is not asked by default.
+    """
+    _check_match(walks, truth, codes)
+    nodes = whereabouts(cognitive_map, codes, walks.observations, walks.actions) if nodes is None else nodes
+    places = node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
+    learned, true = map_graph(cognitive_map, places.position), world_graph(truth.world)
+    distance = edit_distance(learned, true)
+    by_networkx = (
+        None if networkx_timeout is None else networkx_edit_distance(learned, true, networkx_timeout)
+    )
+    free = paper_problems(walks, context_length, problems)
+    bound = paper_problems(walks, context_length, problems, np.random.default_rng(seed))
+    planned, constrained = (_plan(cognitive_map, nodes, asked, truth) for asked in (free, bound))
+    return Scores(
+        test_accu=next_observation_accuracy(predicted, walks),
+        ceiling=_ceiling(walks, truth),
+        imp_fallback=planned.imp_fallback,
+        ratio_sp=planned.ratio_sp,
+        norm_ged=distance.norm_ged,
+        norm_ged_lower=distance.lower / distance.size,
+        norm_ged_networkx=None if by_networkx is None else by_networkx / distance.size,
+        nodes=cognitive_map.num_nodes,
+        edges=cognitive_map.num_edges,
+        positions=truth.world.num_positions,
+        exact=is_exact(cognitive_map, places.position, truth.world),
+        purity=places.purity,
+        places_covered=places.places_covered,
+        nodes_per_place=places.nodes_per_place,
+        located=places.located,
+        explained=cognitive_map.explained,
+        optimal=planned.optimal,
+        mean_optimal_length=planned.mean_optimal_length,
+        constrained_imp_fallback=constrained.imp_fallback,
+        constrained_ratio_sp=constrained.ratio_sp,
+        constrained_optimal=constrained.optimal,
+        constrained_mean_optimal_length=constrained.mean_optimal_length,
+        closed_loop=_closed_loop(cognitive_map, truth, places.position, goals, seed),
+        problems=len(free),
+        context_length=context_length,
+        map_kind=cognitive_map.kind,
+        warnings=cognitive_map.warnings,
+    )
+
+
+def score_without_map(
+    predictor: Predictor[AnyState],
+    predicted: Integers,
+    walks: Walks,
+    truth: Truth,
+    context_length: int = 50,
+    problems: int = 200,
+    rollouts: int = 100,
+    rows_at_once: int = 2000,
+    seed: int = 0,
+) -> Scores:
+    """The scores of a model that has no map and plans by rollouts."""
+    _check_match(walks, truth)
+    asked = paper_problems(walks, context_length, problems)
+    questions = rollout_problems(asked, walks)
+    found = roll_out(predictor, questions, np.random.default_rng(seed), rollouts, rows_at_once)
+    reached = score_rollouts(found, asked, truth)
+    return Scores(
+        test_accu=next_observation_accuracy(predicted, walks),
+        ceiling=_ceiling(walks, truth),
+        imp_fallback=reached.planning.imp_fallback,
+        ratio_sp=reached.planning.ratio_sp,
+        positions=truth.world.num_positions,
+        optimal=reached.planning.optimal,
+        mean_optimal_length=reached.planning.mean_optimal_length,
+        valid_share=reached.valid_share,
+        valid_share_with_tail=reached.valid_share_with_tail,
+        problems=len(asked),
+        context_length=context_length,
+    )
+
+
+def score_without_truth(cognitive_map: CognitiveMap | None, predicted: Integers, walks: Walks) -> Scores:
+    """What can be said where nobody knows the true positions."""
+    accuracy = next_observation_accuracy(predicted, walks)
+    if cognitive_map is None:
+        return Scores(test_accu=accuracy)
+    return Scores(
+        test_accu=accuracy,
+        nodes=cognitive_map.num_nodes,
+        edges=cognitive_map.num_edges,
+        explained=cognitive_map.explained,
+        map_kind=cognitive_map.kind,
+        warnings=cognitive_map.warnings,
+    )
+
+
+def _plan(cognitive_map: CognitiveMap, nodes: Integers, asked: WalkProblems, truth: Truth) -> PlanningScores:
+    return score_plans(solve_many(cognitive_map, map_problems(asked, nodes)), asked, truth)
+
+
+def _closed_loop(
+    cognitive_map: CognitiveMap, truth: Truth, place: Integers, goals: int, seed: int
+) -> float | None:
+    if not goals:
+        return None
+    return goals_reached(cognitive_map, truth.world, place, goals, np.random.default_rng(seed))
+
+
+def _ceiling(walks: Walks, truth: Truth) -> float | None:
+    """The ceiling on these walks, or None where noise makes them impossible in the world."""
+    try:
+        return ceiling(walks, truth.world).accuracy
+    except BadWalks:
+        return None
+
+
+def _check_match(walks: Walks, truth: Truth, codes: Codes | None = None) -> None:
+    shape = walks.observations.shape
+    if truth.positions.shape != shape:
+        raise BadWalks(
+            f"true positions must have the walks' shape (B, N) = {shape}, got {truth.positions.shape}"
+        )
+    if codes is not None and codes.codes.shape[:2] != shape:
+        raise BadWalks(f"codes must have the walks' shape (B, N) = {shape}, got {codes.codes.shape[:2]}")

@@ -22,7 +22,7 @@ from cogmap.maps.smooth import smooth
 from cogmap.maps.survey import survey
 from cogmap.maps.track import track
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
-from cogmap.walks.base_targets import base_targets
+from cogmap.walks.family import base_targets
 
 SETTLED = 0.8  # share of the later steps whose codes must be of the room's part of the atlas
 _ROUNDS = 3  # of smoothing; colours of places seldom seen may change after the first

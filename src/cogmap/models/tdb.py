@@ -11,9 +11,9 @@ from cogmap.models.bottleneck import Quantized, make_bottlenecks
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.heads import CodeLogits, Head, following_actions
-from cogmap.models.nameless import NamelessEncoder
 from cogmap.models.recurrent import RecurrentEncoder
-from cogmap.models.seen import SeenEncoder
+from cogmap.models.seen_set_encoder import SeenEncoder
+from cogmap.models.slot_encoder import NamelessEncoder
 from cogmap.models.transformer import TransformerEncoder
 
 

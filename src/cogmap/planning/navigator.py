@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.errors import BadConfig, NotOnMap
-from cogmap.planning.belief import belief_model
-from cogmap.planning.problem import (
+from cogmap.planning.localise import belief_model
+from cogmap.planning.shortest_paths import (
     Goal,
+    Ways,
     avoided_observations,
     check_node,
     goal_nodes,
     observation_index,
+    plan_along,
+    roads_of,
 )
-from cogmap.planning.roads import roads_of
-from cogmap.planning.solve import plan_along
-from cogmap.planning.ways import Ways
 from cogmap.records import CognitiveMap, Floats, Integers, Plan
 
 # When the agent finds itself elsewhere than it reckoned, a road among the last few was wrong. It cannot

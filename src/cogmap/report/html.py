@@ -1,11 +1,13 @@
-"""Pieces of a page: sections, tables and figures as HTML, everything that is not ours escaped."""
+"""Pieces of a page as HTML, everything that is not ours escaped; and its modules bundled into one script."""
 
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable
 from html import escape
 from importlib.resources import files
+from posixpath import dirname, join, normpath
 from typing import NamedTuple
 
 from cogmap.report.pictures import Picture
@@ -56,3 +58,37 @@ def style_sheet() -> str:
 
 def asset(name: str) -> str:
     return files("cogmap.report").joinpath(name).read_text(encoding="utf-8")
+
+
+_IMPORT = re.compile(
+    r'^import (?:\* as (?P<all>\w+)|\{(?P<some>[^}]*)\}) from "(?P<path>[^"]+)";\n', re.MULTILINE
+)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function|class|const|let) (?P<name>\w+))", re.MULTILINE)
+
+
+def bundle(package: str, entry: str) -> str:
+    """The module `entry` of a package and all that it imports, each in a scope of its own, the imported ones first."""
+    done: dict[str, str] = {}  # path of a module -> its part of the script
+    _add(package, normpath(entry), done)
+    return '"use strict";\n' + "\n".join(done.values())
+
+
+def _add(package: str, path: str, done: dict[str, str]) -> None:
+    text = files(package).joinpath(path).read_text(encoding="utf-8")
+    imported = [normpath(join(dirname(path), found["path"])) for found in _IMPORT.finditer(text)]
+    for other in imported:
+        if other not in done:
+            _add(package, other, done)
+    targets = iter(imported)
+    text = _IMPORT.sub(lambda found: _binding(found, next(targets)), text)
+    names = ", ".join(found["name"] for found in _EXPORT.finditer(text))
+    body = _EXPORT.sub("", text)
+    done[path] = f"const {_variable(path)} = (() => {{\n{body}\nreturn {{ {names} }};\n}})();\n"
+
+
+def _binding(found: re.Match[str], target: str) -> str:
+    return f"const {found['all'] or '{' + found['some'] + '}'} = {_variable(target)};\n"
+
+
+def _variable(path: str) -> str:
+    return "module_" + re.sub(r"\W", "_", path.removesuffix(".js"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -9,8 +11,7 @@ from matplotlib.figure import Figure
 
 from cogmap.evaluation.places import MERGED_SHARE
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth
-from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
-from cogmap.report.placing import side_by_side
+from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours, side_by_side
 from cogmap.report.room_figures import add_legend, cell_centres, draw_walk, draw_world
 from cogmap.report.style import FADED, INK, styled
 
@@ -139,3 +140,16 @@ def _draw_end(axes: Axes, point: Floats, name: str) -> None:
             "linewidth": 1.2,
         },
     )
+
+
+@styled
+def new_rooms_figure(rooms: Sequence[tuple[TableWorld, CognitiveMap, Integers]]) -> Figure:
+    """One column a room: the world, and the map with its nodes (V,) where the places are that they stand for."""
+    figure = Figure(figsize=(3.0 * len(rooms), 5.2), layout="constrained")
+    panels = figure.subplots(2, len(rooms), squeeze=False)
+    for column, (world, found, position) in enumerate(rooms):
+        draw_world(panels[0, column], world)
+        draw_map(panels[1, column], found, points_at_places(world, position))
+        panels[0, column].set_title("a new room")
+        panels[1, column].set_title(f"its map: {found.num_nodes} nodes")
+    return figure

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cogmap.planning.whereabouts import nodes_by_code
+from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, Truth, Walks
 from cogmap.report.tables import Scored
 

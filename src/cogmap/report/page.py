@@ -12,11 +12,11 @@ from string import Template
 from typing import Any
 
 from cogmap.files import write_whole
-from cogmap.report.bundle import bundle
-from cogmap.report.example import Example, example_problem
+from cogmap.report.example import Example, example_problem, plan_sentence, rival_sentence, summary_sentence
 from cogmap.report.html import (
     Section,
     asset,
+    bundle,
     figures_html,
     folded_html,
     section_html,
@@ -36,7 +36,6 @@ from cogmap.report.pictures import (
 )
 from cogmap.report.style import save_svg
 from cogmap.report.tables import all_scores_table, score_table
-from cogmap.report.words import plan_sentence, rival_sentence, summary_sentence
 from cogmap.version import __version__
 
 REPORT_FILE, FIGURES_FOLDER = "report.html", "figures"

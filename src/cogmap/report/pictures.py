@@ -8,11 +8,10 @@ from typing import NamedTuple
 from matplotlib.figure import Figure
 
 from cogmap.errors import BadWalks
-from cogmap.evaluation.ceiling import ceiling
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step
 from cogmap.evaluation.places import node_places
-from cogmap.evaluation.prediction import accuracy_by_step
-from cogmap.planning.whereabouts import nodes_by_code
+from cogmap.evaluation.prediction import accuracy_by_step, ceiling
+from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Floats, TableWorld, Truth
 from cogmap.report.curve_figures import (
     accuracy_figure,

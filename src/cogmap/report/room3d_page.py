@@ -9,10 +9,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cogmap.environments.alike import aliasing
 from cogmap.environments.egocentric.renderer import open_renderer
 from cogmap.environments.egocentric.room import EgocentricRoom
-from cogmap.environments.oracle import optimal_distances
+from cogmap.environments.oracle import aliasing, optimal_distances
 from cogmap.planning.navigator import Navigator
 from cogmap.planning.steppers import PixelStepper
 from cogmap.records import CognitiveMap, Floats, Integers, TableWorld

@@ -15,19 +15,18 @@ from cogmap.errors import BadRun
 from cogmap.files import write_whole
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
-from cogmap.models.reading import read_walks
+from cogmap.models.inference import read_walks
 from cogmap.models.tdb import Model, make_model
 from cogmap.records import Booleans, Integers, Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors, under_prefix, with_prefix
 from cogmap.training.config import TrainingConfig
+from cogmap.training.devices import Processes
 from cogmap.training.optimizers import Optimizers
-from cogmap.training.processes import Processes
 from cogmap.training.progress import Progress, Row
 from cogmap.training.schedule import Schedule
-from cogmap.training.step import StepReport, take_lanes, update
-from cogmap.training.teacher import make_teacher
-from cogmap.walks.base_batches import BaseSampler
+from cogmap.training.step import StepReport, make_teacher, take_lanes, update
 from cogmap.walks.batches import WindowSampler
+from cogmap.walks.family import BaseSampler
 
 VALIDATION_WALKS = 64  # held back at the most, and at the most one in ten
 CHECKPOINT_FILE = "checkpoint.safetensors"

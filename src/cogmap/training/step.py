@@ -6,18 +6,33 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.optim.swa_utils import AveragedModel
+from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from cogmap.models.bottleneck import MovingBottlenecks
 from cogmap.models.encoder import EncoderState
-from cogmap.models.seen import SeenEncoder
+from cogmap.models.seen_set_encoder import SeenEncoder
 from cogmap.models.tdb import TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
+from cogmap.training.devices import Processes
 from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
 from cogmap.training.optimizers import Optimizers
-from cogmap.training.processes import Processes
-from cogmap.training.teacher import update_teacher
 from cogmap.walks.batches import Window
+
+
+def make_teacher(student: nn.Module, decay: float) -> AveragedModel:
+    """A copy whose weights become `decay` of themselves plus (1 - decay) of the student's at each update.
+
+    Buffers (a dictionary's running sums) are taken over as they are: they are averages already.
+    """
+    teacher = AveragedModel(student, multi_avg_fn=get_ema_multi_avg_fn(decay))
+    return teacher.requires_grad_(False)
+
+
+@torch.no_grad()
+def update_teacher(teacher: AveragedModel, student: nn.Module) -> None:
+    teacher.update_parameters(student)
+    for kept, current in zip(teacher.module.buffers(), student.buffers(), strict=True):
+        kept.copy_(current)
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """What an agent saw and did: sampled, disturbed, and kept in files."""
 
-from cogmap.walks.base_targets import base_targets
-from cogmap.walks.noise import add_noise
-from cogmap.walks.sample import sample_family_walks, sample_walks
+from cogmap.walks.family import base_targets
+from cogmap.walks.sample import add_noise, sample_family_walks, sample_walks
 from cogmap.walks.store import load_walks, save_walks
 from cogmap.walks.truth_store import load_truth, save_truth
 

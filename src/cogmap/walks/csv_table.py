@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, Labels, Walks
-from cogmap.walks.ragged import Column, pad_walks
+from cogmap.walks.vocabulary import Column, pad_walks
 
 HEADER = ("walk", "step", "observation", "action")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")

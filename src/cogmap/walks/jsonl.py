@@ -15,7 +15,7 @@ import numpy as np
 
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, Labels, Walks
-from cogmap.walks.ragged import Column, pad_walks
+from cogmap.walks.vocabulary import Column, pad_walks
 
 Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and what the line holds
 _FORM = 'must be an object {"observations": [...], "actions": [...]}'

@@ -1,14 +1,22 @@
-"""Random walks in a world, all of them advancing together, one table look-up a step."""
+"""Random walks in a world, all of them advancing together, one table look-up a step; noise and splices.
+
+Noise: the paper replaces 10 % of the training observations by random ones.
+
+Splices: walks are cut into pieces, and the pieces of each walk are put together in another order. To a predictor that
+holds cuts impossible, a joint between two examples of a prompt is evidence against what it knew. One that expects them
+can keep what lasts (the concept) and infer again what does not (where in it one is).
+"""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.environments.room_family import RoomFamily
-from cogmap.errors import BadWalks
+from cogmap.errors import BadConfig, BadWalks
 from cogmap.records import Integers, TableWorld, Truth, Walks
 
 Indices = NDArray[np.intp]  # what numpy looks up fastest with
@@ -112,3 +120,36 @@ def sample_family_walks(
     base_walks, truth = sample_walks(family.base, walks, steps, rng)
     rooms = rng.integers(len(family), size=walks, dtype=np.int32)
     return family.paint(base_walks, rooms), truth, rooms
+
+
+def add_noise(walks: Walks, share: float, rng: np.random.Generator) -> Walks:
+    """Walks in which each observation is replaced, with probability `share`, by a uniformly random one.
+
+    The random one may happen to be the one replaced. Actions, lengths and padding stay as they are.
+    """
+    if not 0 <= share <= 1:
+        raise BadWalks(f"`share` of noise must be in [0, 1], got {share}")
+    replaced = (rng.random(walks.observations.shape) < share) & walks.step_mask()  # (B, N)
+    random = rng.integers(walks.num_observations, size=walks.observations.shape, dtype=np.int32)
+    return replace(walks, observations=np.where(replaced, random, walks.observations))
+
+
+def splice(walks: Walks, chance: float, rng: np.random.Generator) -> Walks:
+    """The same walks, each cut before any of its later steps with `chance` and its pieces shuffled.
+
+    Only for walks with a single action: what is done at a joint would otherwise be a lie.
+    """
+    if not 0 <= chance <= 1:
+        raise BadConfig(f"`splice` (={chance}) must be from 0 to 1")
+    if walks.num_actions > 1:
+        raise BadConfig(f"only walks with a single action can be spliced, these have {walks.num_actions}")
+    observations = walks.observations.copy()
+    for row, length in enumerate(walks.lengths.tolist()):
+        observations[row, :length] = _shuffled(observations[row, :length], chance, rng)
+    return replace(walks, observations=observations)
+
+
+def _shuffled(steps: Integers, chance: float, rng: np.random.Generator) -> Integers:
+    cuts = np.flatnonzero(rng.random(len(steps) - 1) < chance) + 1
+    pieces = np.split(steps, cuts)
+    return np.concatenate([pieces[place] for place in rng.permutation(len(pieces))])

@@ -12,8 +12,13 @@ from cogmap.files import read_arrays, write_arrays, write_whole
 from cogmap.records import Walks
 from cogmap.walks.csv_table import format_csv, parse_csv
 from cogmap.walks.jsonl import format_jsonl, parse_jsonl
-from cogmap.walks.npz import arrays_from_walks, walks_from_arrays
-from cogmap.walks.view_npz import holds_views, view_arrays, view_walks_from_arrays
+from cogmap.walks.npz import (
+    arrays_from_walks,
+    holds_views,
+    view_arrays,
+    view_walks_from_arrays,
+    walks_from_arrays,
+)
 from cogmap.walks.views import ViewWalks
 from cogmap.walks.vocabulary import check_labels, translate
 

@@ -4,7 +4,7 @@ import pytest
 from selenium.webdriver.common.keys import Keys
 from served_runs import ROOM, found_map
 
-from cogmap.planning.solve import solve
+from cogmap.planning.shortest_paths import solve
 
 MAP = found_map()
 

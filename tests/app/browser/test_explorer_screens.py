@@ -3,7 +3,7 @@
 import pytest
 from served_runs import found_map
 
-from cogmap.planning.solve import solve
+from cogmap.planning.shortest_paths import solve
 
 NARROW = {"width": 390, "height": 844, "touch": True}
 

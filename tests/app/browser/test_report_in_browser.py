@@ -6,8 +6,8 @@ import pytest
 from report_material import ROOM, perfect
 from selenium.webdriver.common.keys import Keys
 
-from cogmap.evaluation.true_map import true_map
-from cogmap.planning.solve import solve
+from cogmap.evaluation.ged import true_map
+from cogmap.planning.shortest_paths import solve
 from cogmap.report.page import write_report
 
 MAP = true_map(ROOM)

@@ -11,7 +11,7 @@ from textwrap import dedent
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.environments.grid import is_connected
+from cogmap.environments.table import is_connected
 from cogmap.errors import BadWorld
 from cogmap.records import Booleans
 

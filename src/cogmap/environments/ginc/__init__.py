@@ -4,11 +4,9 @@ The published set cannot be shipped, so it is made again here, byte for byte, fr
 """
 
 from cogmap.environments.ginc.config import GincConfig
-from cogmap.environments.ginc.documents import Documents, sample_training_and_validation
-from cogmap.environments.ginc.files import write_ginc
+from cogmap.environments.ginc.files import read_prompts, read_truth, write_ginc
 from cogmap.environments.ginc.prompts import Prompts, sample_prompts
-from cogmap.environments.ginc.reading import read_prompts, read_truth
-from cogmap.environments.ginc.world import GincWorld, build_world
+from cogmap.environments.ginc.world import Documents, GincWorld, build_world, sample_training_and_validation
 
 __all__ = [
     "Documents",

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cogmap.environments.ginc.beliefs import next_word
 from cogmap.environments.ginc.config import SEED_OFFSET, GincConfig
 from cogmap.environments.ginc.draws import (
     BoundedDraw,
@@ -22,7 +21,7 @@ from cogmap.environments.ginc.draws import (
     bounded_draw,
     uniform_draw,
 )
-from cogmap.environments.ginc.world import GincWorld
+from cogmap.environments.ginc.world import GincWorld, next_word
 from cogmap.records import Integers
 
 

@@ -2,6 +2,12 @@
 
 Shape letters beyond the legend of records.py: C concepts, V values, F slots, H = V F hidden states, O words.
 Hidden state `value * F + slot` emits one word, `emission[state]`; its transitions are kron(values, slots).
+
+Beliefs over hidden states are arrays (..., V, F, B): values, slots, and any number of prompts, last so that they are
+contiguous. Axes before, if any, are hypotheses such as concepts: a belief sums to one over all axes but the last.
+kron(values, slots) is never formed: the two chains move one after the other.
+
+A document is one continuous sample of one concept. All documents advance together.
 """
 
 from __future__ import annotations
@@ -14,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.environments.ginc.config import SEED_OFFSET, GincConfig
+from cogmap.environments.ginc.draws import CumulativeTable
 from cogmap.errors import BadConfig
 from cogmap.records import Floats, Integers, Labels
 
@@ -98,3 +105,102 @@ def _vocabulary(symbols: int) -> Labels:
     if len(vocabulary) < symbols:
         raise BadConfig(f"`symbols` (={symbols}) must be at most {len(vocabulary)}")
     return vocabulary
+
+
+def condition(belief: Floats, world: GincWorld, word: Integers) -> tuple[Floats, Floats]:
+    """The belief after seeing `word` (B,), all zeros where it had ruled that out, and how likely (B,) it was."""
+    emission = world.emission.reshape(world.num_values, world.num_slots, 1)
+    seen = belief * (emission == word)
+    likelihood = seen.reshape(-1, word.size).sum(axis=0)
+    seen /= np.where(likelihood > 0, likelihood, 1)
+    return seen, likelihood
+
+
+def advance(belief: Floats, value_transitions: Floats, slot_transitions: Floats) -> Floats:
+    """The belief one step later; `slot_transitions` is (..., F, F), from and to."""
+    leaving_slots = np.swapaxes(slot_transitions, -1, -2)[..., None, :, :]  # (..., 1, F, F)
+    moved = leaving_slots @ belief  # (..., V, F, B)
+    *rivals, values, slots, prompts = moved.shape
+    by_value = moved.reshape(*rivals, values, slots * prompts)
+    return (value_transitions.T @ by_value).reshape(moved.shape)
+
+
+def word_probabilities(belief: Floats, world: GincWorld) -> Floats:
+    """(O, B): how likely each word is, from the belief about the state that emits it."""
+    words = np.eye(len(world.vocabulary))[world.emission].T  # (O, H)
+    *_, values, slots, prompts = belief.shape
+    return words @ belief.reshape(-1, values * slots, prompts).sum(axis=0)
+
+
+def next_word(world: GincWorld, concept: Integers, slot: Integers | None, words: Integers) -> Integers:
+    """(B,): the most likely word after `words` (B, L) in `concept` (B,), begun in `slot` (B,) if known.
+
+    Words that the concept cannot emit are followed by the delimiter, as in the published set.
+    """
+    answer = np.empty(concept.shape, dtype=np.int32)
+    for one in np.unique(concept):
+        chosen = np.flatnonzero(concept == one)
+        belief = _start_belief(world, None if slot is None else slot[chosen], chosen.size)
+        for word in words[chosen].T:
+            seen, _ = condition(belief, world, word)
+            belief = advance(seen, world.value_transitions, world.slot_transitions[one])
+        answer[chosen] = word_probabilities(belief, world).argmax(axis=0)
+    return answer
+
+
+def _start_belief(world: GincWorld, slot: Integers | None, prompts: int) -> Floats:
+    """(V, F, B): uniform over values at each prompt's start slot (B,), or over all states without one."""
+    if slot is None:
+        return np.full((world.num_values, world.num_slots, prompts), 1 / world.emission.size)
+    at_slot = np.arange(world.num_slots)[:, None] == slot  # (F, B)
+    return np.broadcast_to(at_slot / world.num_values, (world.num_values, *at_slot.shape))
+
+
+@dataclass(frozen=True, eq=False)
+class Documents:
+    """B documents of N tokens: what emitted them."""
+
+    concept: Integers  # (B,) in [0, C)
+    hidden: Integers  # (B, N) in [0, H)
+
+    def tokens(self, world: GincWorld) -> Integers:
+        """(B, N): the words."""
+        return world.emission[self.hidden]
+
+
+def sample_training_and_validation(
+    world: GincWorld, config: GincConfig, random: np.random.RandomState
+) -> tuple[Documents, Documents]:
+    """Both sets from one stream; `random` is where `build_world` left it."""
+    training = _sample_documents(world, config.documents, config.document_length, random)
+    validation = _sample_documents(world, config.validation_documents, config.validation_length, random)
+    return training, validation
+
+
+def _sample_documents(world: GincWorld, count: int, length: int, random: np.random.RandomState) -> Documents:
+    concept, uniforms = _draw(world.num_concepts, count, length, random)
+    num_hidden = world.start.shape[1]
+    # The published sampler takes the first cumulative sum above the uniform number, and state 0 where
+    # rounding leaves none: hence sums that are not normalised, and the remainder below.
+    first = CumulativeTable(np.cumsum(world.start, axis=1))
+    later = CumulativeTable(np.cumsum(world.transitions(), axis=2).reshape(-1, num_hidden))
+    hidden = np.empty((length, count), dtype=np.int32)
+    state = first.first_above(concept, uniforms[0]) % num_hidden
+    hidden[0] = state
+    for step in range(1, length):
+        state = later.first_above(concept * num_hidden + state, uniforms[step]) % num_hidden
+        hidden[step] = state
+    return Documents(concept, np.ascontiguousarray(hidden.T))
+
+
+def _draw(
+    num_concepts: int, count: int, length: int, random: np.random.RandomState
+) -> tuple[Integers, Floats]:
+    """A concept (B,) for each document and a uniform number (N, B) for each of its states."""
+    concept = np.empty(count, dtype=np.int32)
+    uniforms = np.empty((length, count))
+    for document in range(count):
+        concept[document] = random.choice(num_concepts)
+        # Every state's draw is followed by one for its word, which has only one to choose from.
+        uniforms[:, document] = random.random_sample(2 * length)[::2]
+    return concept, uniforms

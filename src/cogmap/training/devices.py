@@ -1,4 +1,4 @@
-"""Training over several processes (`torchrun`): each takes its share of every batch, gradients are added up.
+"""Which device to compute on, and training over several processes (`torchrun`).
 
 All processes draw the same batches from the same seed and cut out their own lanes, and every loss is divided by the
 counts of the whole batch: the sum over processes is the loss of one process on all of it.
@@ -16,6 +16,23 @@ import torch.distributed as distributed
 from torch import nn
 
 from cogmap.errors import BadConfig
+
+
+def choose_device(name: str) -> torch.device:
+    """`auto` is CUDA where there is one, then MPS, then the CPU; anything else is torch's own name for a device."""
+    if name == "auto":
+        if torch.cuda.is_available():
+            return torch.device("cuda")
+        return torch.device("mps" if torch.backends.mps.is_available() else "cpu")
+    try:
+        device = torch.device(name)
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError) as problem:
+        reason = str(problem).splitlines()[0]
+        raise BadConfig(
+            f"`device` must be auto or a device that torch has here, got {name!r}: {reason}"
+        ) from problem
+    return device
 
 
 @dataclass(frozen=True)

@@ -1,26 +1,60 @@
-"""What an exact filter that knows the concepts makes of GINC prompts: the ceiling beside every table.
+"""In-context accuracy on GINC prompts: how often the most likely last word is named, by a model and by exact filters.
 
-Two filters, for prompts are not made the way documents are: every example of a prompt begins anew, at any value
-and at a slot the prompt's examples share, whereas in a document the next sentence goes on from the last.
+Two filters give the ceilings, for prompts are not made the way documents are: every example of a prompt begins anew, at
+any value and at a slot the prompt's examples share, whereas in a document the next sentence continues the last.
 
 - As prompts: the filter knows that. Nothing does better; with a few examples it knows concept and slot.
-- As documents: the filter takes the prompt for a piece of a document, which is all that a model trained on
-  documents can know. Many joints between examples are impossible in a document, so a document is given a small
-  chance at each step to be cut and go on from anywhere; the accuracy depends on how small.
+- As documents: the filter takes the prompt for a piece of a document, which is all that a model trained on documents
+  can know. Many joints between examples are impossible in a document, so a document is given a small chance at each
+  step to be cut and continue from anywhere; the accuracy depends on how small.
 
 Shapes as in environments/ginc: C concepts, V values, F slots, B prompts, k tokens an example, n examples.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from cogmap.environments.ginc import GincWorld, Prompts
-from cogmap.environments.ginc.beliefs import advance, condition, word_probabilities
+from cogmap.environments.ginc.world import advance, condition, word_probabilities
 from cogmap.records import Floats, Integers
+
+Complete = Callable[[Integers], Integers]  # tokens (B, N) to the next one (B,)
+
+
+@dataclass(frozen=True)
+class InContextRow:
+    """One (length, examples) pair; accuracy is a fraction."""
+
+    length: int  # k
+    examples: int  # n
+    prompts: int  # B
+    tokens: int  # N, of each prompt
+    accuracy: float
+
+    @property
+    def standard_error(self) -> float:
+        return float(np.sqrt(self.accuracy * (1 - self.accuracy) / self.prompts))
+
+
+def in_context_rows(
+    complete: Complete, cells: Iterable[Prompts], most: int | None = None
+) -> Iterator[InContextRow]:
+    """A row for each cell of prompts, all of one length and so read together; of the first `most` prompts if told."""
+    for prompts in cells:
+        rows = slice(0, most)
+        predicted = complete(prompts.tokens[rows])
+        yield InContextRow(
+            length=prompts.length,
+            examples=prompts.examples,
+            prompts=len(predicted),
+            tokens=prompts.tokens.shape[1],
+            accuracy=float(np.mean(predicted == prompts.label[rows])),
+        )
+
 
 CUT = 1e-5  # chance, at each step, that a document goes on from anywhere
 # Numbers in the beliefs of prompts that are filtered together: they stay in a core's cache, and in memory that

@@ -1,10 +1,10 @@
-"""An encoder that knows which observations a walk has shown so far: for families of rooms, trained in base.
+"""An encoder that is given the set of observations seen so far: for families of rooms, trained in base.
 
-A target in base is a rank among what was seen, so before any map can be learned the model has to learn that: which
-observations are there in this room, and how do they rank? Left to a recurrent state alone this takes most of the
-training. Here the set of observations met is kept beside the state, exactly, and a token is a small network of the
-present observation and that set. What the set *means* is still learned, from every pair of colours that share a
-room, and so from many rooms or not at all.
+A target in base is a rank among what was seen, so before any map can be learned the model has to learn which
+observations this room has, and how they rank. Left to a recurrent state alone this takes most of the training. Here the
+set of observations seen is kept beside the state, exactly, and a token is a small network of the present observation
+and that set. What the set *means* is still learned, from every pair of colours that share a room, and so from many
+rooms or not at all.
 """
 
 from __future__ import annotations

@@ -1,4 +1,10 @@
-"""Where on the map the agent may be: a Bayes filter over the nodes, for one agent or many walks at once."""
+"""Where on the map the agent is: by its codes, by a Bayes filter over the nodes, or by both.
+
+- On the paper's map the codes alone decide, as in the paper: it has too many edges that do not exist.
+- On a minimal map without warnings, a filter over its nodes is the best there is once it is sure: codes are made from
+  the same history, are now and then wrong, and stay wrong for some steps. Until then the codes decide.
+- On a minimal map with warnings the filter takes the codes as evidence, so that each can make up for the other.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +12,64 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, vstack
 
-from cogmap.errors import BadConfig, BadWalks
-from cogmap.records import Booleans, CognitiveMap, Floats, Integers
+from cogmap.errors import BadConfig, BadRun, BadWalks
+from cogmap.records import Booleans, Codes, CognitiveMap, Floats, Integers
+
+# Comparisons held in memory at once: tuples asked about times tuples of the map.
+_COMPARISONS_AT_ONCE = 4_000_000
+
+
+def locate(cognitive_map: CognitiveMap, code_tuples: ArrayLike) -> Integers:
+    """(R,) the node of each of R code tuples (R, M), or -1.
+
+    A tuple of the map that stands for a place gives that place. Any other tuple takes the place of the
+    tuple nearest in Hamming distance; of several as near, the one of the most visited node, then the first
+    in lexicographic order. Where not even one code agrees there is nothing to go by and the answer is -1:
+    with a single bottleneck that is every code that stands for no place.
+    """
+    asked = np.asarray(code_tuples)
+    bottlenecks = cognitive_map.code_tuples.shape[1]
+    if asked.ndim != 2 or asked.shape[1] != bottlenecks:
+        raise BadRun(f"`code_tuples` must have shape (R, M) with M = {bottlenecks}, got {asked.shape}")
+    unique, inverse = np.unique(asked, axis=0, return_inverse=True)  # (U, M), (R,)
+    placed = cognitive_map.code_node >= 0
+    known, known_node = cognitive_map.code_tuples[placed], cognitive_map.code_node[placed]
+    nodes = _exact(unique, known, known_node)
+    missing = np.flatnonzero(nodes < 0)
+    if bottlenecks > 1 and missing.size and known.size:
+        by_support = np.argsort(-cognitive_map.node_support[known_node].astype(np.int64), kind="stable")
+        nodes[missing] = _nearest(unique[missing], known[by_support], known_node[by_support])
+    return nodes[inverse.reshape(-1)].astype(np.int32)
+
+
+def _exact(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDArray[np.int64]:
+    """(U,) the node of each tuple that is among the known ones, else -1."""
+    nodes = np.full(len(asked), -1, dtype=np.int64)
+    _, row = np.unique(np.concatenate([known, asked]), axis=0, return_inverse=True)
+    node_of_row = np.full(row.max(initial=-1) + 1, -1, dtype=np.int64)
+    row = row.reshape(-1)
+    node_of_row[row[: len(known)]] = known_node
+    nodes[:] = node_of_row[row[len(known) :]]
+    return nodes
+
+
+def _nearest(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDArray[np.int64]:
+    """(U,) the node of the first known tuple that agrees in the most codes, or -1 if none agrees in any."""
+    nodes = np.empty(len(asked), dtype=np.int64)
+    rows = max(1, _COMPARISONS_AT_ONCE // len(known))
+    for first in range(0, len(asked), rows):
+        some = asked[first : first + rows]
+        agreeing = np.zeros((len(some), len(known)), dtype=np.uint8)
+        for bottleneck in range(known.shape[1]):
+            agreeing += some[:, bottleneck, None] == known[None, :, bottleneck]
+        best = agreeing.argmax(axis=1)
+        any_agrees = agreeing[np.arange(len(some)), best] > 0
+        nodes[first : first + rows] = np.where(any_agrees, known_node[best], -1)
+    return nodes
+
 
 # An action never taken at a node leads as likely to a neighbour or nowhere as to any node of the map.
 _NEARBY_SHARE = 0.5
@@ -142,3 +202,30 @@ def _heed_all(belief: Floats, suggestions: Integers, trust: float) -> Floats:
     support = np.full_like(belief, (1 - trust) / len(belief))
     support[suggestions[told], told] += trust
     return belief * support
+
+
+BELIEVED = 0.9  # a node less likely than this is no answer of the filter
+
+
+def whereabouts(
+    cognitive_map: CognitiveMap, codes: Codes, observations: Integers, actions: Integers
+) -> Integers:
+    """(B, N) the node of every step, judged by what was seen and done up to it; -1 where it is not known yet.
+
+    `observations` (B, N) and `actions` (B, N - 1) are those that the codes were made from.
+    """
+    by_code = nodes_by_code(cognitive_map, codes)
+    if cognitive_map.kind == "paper" or cognitive_map.num_nodes == 0:
+        return by_code
+    suggestions = by_code if cognitive_map.warnings else None
+    by_step = np.arange(observations.shape[1])
+    nodes, certainty = track(cognitive_map, observations, actions, suggestions)
+    nodes = np.where(certainty >= BELIEVED, nodes, by_code)
+    return np.where(by_step < codes.lengths[:, None], nodes, -1).astype(np.int32)
+
+
+def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
+    """(B, N) the node of every step by its codes alone, -1 where there is none and on padding."""
+    walks, steps, bottlenecks = codes.codes.shape
+    nodes = locate(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
+    return np.where(np.arange(steps) < codes.lengths[:, None], nodes, -1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""Reading walks with a trained model: codes and predictions, in bounded memory and time linear in the steps."""
+"""A trained model on walks: codes and predictions, in bounded memory and time linear in the steps."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from cogmap.errors import BadRun, BadWalks
+from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
-from cogmap.records import Integers
+from cogmap.records import Codes, Integers, Labels, Walks
+from cogmap.walks.family import as_observations, ranks_so_far
+from cogmap.walks.text import token_walks
 
 WALKS_AT_ONCE = 256
 LONG_MEMORIES_AT_ONCE = 4
@@ -107,3 +111,70 @@ class CodeStream:
         arrival = torch.tensor([[0 if arrived_by is None else arrived_by + 1]], device=device)
         codes, self._state = self.model.encode(seen, arrival, self._state)
         return tuple(codes[0, 0].tolist())
+
+
+def encode(model: Model, walks: Walks) -> tuple[Codes, Integers]:
+    """The codes of all walks, and the predicted next observations (B, N - 1) that come with them.
+
+    A model trained in base foretells ranks; where one stands for nothing that the walk has shown yet there is -1.
+    """
+    codes, predicted = encode_targets(model, walks)
+    return codes, _observations_of(model, walks, predicted)
+
+
+def encode_targets(model: Model, walks: Walks) -> tuple[Codes, Integers]:
+    """As `encode`, with what the model itself foretells: of one trained in base, ranks."""
+    if model.config.vanilla:
+        raise BadRun("only a TDB has codes, this run holds a vanilla model")
+    check_vocabulary(model.config, walks)
+    codes, predicted = read_walks(model, walks.observations, walks.actions)
+    codes *= walks.step_mask()[:, :, None]
+    return Codes(codes.astype(np.int32), walks.lengths, model.config.num_codes), predicted
+
+
+def predict_next(model: Model, walks: Walks) -> Integers:
+    """The predicted next observations (B, N - 1) of any model, as `encode` gives them."""
+    return _observations_of(model, walks, predict_targets(model, walks))
+
+
+def predict_targets(model: Model, walks: Walks) -> Integers:
+    """What any model itself foretells (B, N - 1): of one trained in base, ranks."""
+    check_vocabulary(model.config, walks)
+    return read_walks(model, walks.observations, walks.actions)[1]
+
+
+def _observations_of(model: Model, walks: Walks, predicted: Integers) -> Integers:
+    if not model.config.in_base:
+        return predicted
+    nothing = np.zeros((1, walks.num_observations), dtype=bool)
+    rows = zip(walks.observations[:, :-1], predicted, strict=True)
+    return np.stack([as_observations(guess, ranks_so_far(seen[None], nothing)[1][0]) for seen, guess in rows])
+
+
+def check_vocabulary(config: ModelConfig, walks: Walks) -> None:
+    """Walks may know less than the run, never more."""
+    for what in ("observations", "actions"):
+        there, here = getattr(walks, f"num_{what}"), getattr(config, f"num_{what}")
+        if there > here:
+            raise BadWalks(f"walks must have at most the run's {here} {what}, got {there}")
+
+
+def complete(model: Model, tokens: Integers, labels: Labels) -> Integers:
+    """(B,): the most likely unit after each row of tokens (B, N), places among `labels`."""
+    kept = tokens[:, -_most_read(model.config, tokens.shape[1]) :]
+    asked = np.zeros((len(kept), 1), dtype=np.int32)  # a step that is predicted and never read
+    walks = token_walks(np.concatenate([kept, asked], axis=1), labels)
+    check_vocabulary(model.config, walks)
+    predicted: Integers = read_walks(model, walks.observations, walks.actions)[1][:, -1]
+    return predicted
+
+
+def reads_all_of(config: ModelConfig, tokens: int) -> bool:
+    """Whether a prompt of so many tokens is read from its beginning."""
+    return _most_read(config, tokens) == tokens
+
+
+def _most_read(config: ModelConfig, tokens: int) -> int:
+    """The paper's transformer has a context and keeps the end of what is longer; all others read on and on."""
+    limited = config.form == "paper" and config.encoder == "transformer"
+    return min(tokens, config.context_length) if limited else tokens

@@ -15,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.environments.views import padded_walks, view_label, walks_from_views
 from cogmap.errors import BadOutput, BadWalks, MissingExtra
 from cogmap.files import read_json
 from cogmap.records import Labels, Walks
+from cogmap.walks.record import padded_walks, view_label, walks_from_views
 
 try:
     import gymnasium
