@@ -61,6 +61,19 @@ def read_json(path: str | Path, error: type[CogmapError]) -> Any:
         raise error(f"{path} must be JSON: {problem}") from problem
 
 
+def read_json_lines(path: str | Path, error: type[CogmapError]) -> list[dict[str, Any]]:
+    """One JSON object a line, or `error` with one line."""
+    try:
+        rows = [json.loads(line) for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    except OSError as problem:
+        raise error(f"cannot read {path}: {problem.strerror or problem}") from problem
+    except ValueError as problem:
+        raise error(f"{path} must hold one JSON object a line: {problem}") from problem
+    if not all(isinstance(row, dict) for row in rows):
+        raise error(f"{path} must hold one JSON object a line")
+    return rows
+
+
 def read_text(path: str | Path, error: type[CogmapError]) -> str:
     """The text in a file, or `error` with one line: text that is empty or not UTF-8 is refused."""
     try:

@@ -235,11 +235,43 @@ class CognitiveMap:
     def num_edges(self) -> int:
         return self.edge_source.shape[0]
 
-    def to_networkx(self) -> Any:
-        """The map as a networkx graph. The one place where a record looks into a room: users ask the map for it."""
-        from cogmap.maps.export import to_networkx
+    def node_rows(self) -> list[dict[str, Any]]:
+        """A dictionary a node: its id, observation, label and support."""
+        columns = zip(self.node_observation.tolist(), self.node_support.tolist(), strict=True)
+        return [
+            {
+                "id": node,
+                "observation": observation,
+                "label": str(label_of(self.observation_labels, observation)),
+                "support": support,
+            }
+            for node, (observation, support) in enumerate(columns)
+        ]
 
-        return to_networkx(self)
+    def edge_rows(self) -> list[dict[str, Any]]:
+        """A dictionary an edge: its source, target, action, label and support."""
+        columns = (self.edge_source, self.edge_target, self.edge_action, self.edge_support)
+        return [
+            {
+                "source": source,
+                "target": target,
+                "action": action,
+                "label": str(label_of(self.action_labels, action)),
+                "support": support,
+            }
+            for source, target, action, support in zip(*(column.tolist() for column in columns), strict=True)
+        ]
+
+    def to_networkx(self) -> Any:
+        """The map as a MultiDiGraph: an edge's key is its action, since two actions may lead the same way."""
+        import networkx
+
+        graph = networkx.MultiDiGraph(kind=self.kind, explained=self.explained)
+        for node in self.node_rows():
+            graph.add_node(node.pop("id"), **node)
+        for edge in self.edge_rows():
+            graph.add_edge(edge.pop("source"), edge.pop("target"), key=edge["action"], **edge)
+        return graph
 
 
 @dataclass(frozen=True, eq=False)

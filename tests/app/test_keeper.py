@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from served_runs import ROOM, application, client_of, found_map, opened, write_config, write_rows, write_run
 
-from cogmap.app import run_files
 from cogmap.app.keeper import Keeper
 from cogmap.app.png import png_bytes
 from cogmap.environments.room import AliasedRoom
@@ -205,15 +204,3 @@ def test_walks_of_another_world_are_an_error_at_the_start(tmp_path):
     write_config(run, replace(ROOM, observation_labels=("a", "b", "c", "d")))
     with pytest.raises(BadWalks):
         opened(run, walks)
-
-
-def test_the_names_of_files_are_those_of_a_run():
-    from cogmap import run
-
-    assert run_files.FORMAT == run.FORMAT
-    assert run_files.CONFIG_FILE == run.CONFIG_FILE
-    assert run_files.MODEL_FILE == run.MODEL_FILE
-    assert run_files.MAP_FILES["minimal"][0] == run.MAP_FILE
-    assert run_files.MAP_FILES["paper"] == (run.PAPER_MAP_FILE,)
-    assert run_files.VIEWS_FILE == run.VIEWS_FILE
-    assert run_files.QUANTIZER_FILE == run.QUANTIZER_FILE

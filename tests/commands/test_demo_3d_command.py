@@ -15,10 +15,11 @@ from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.ged import true_map
-from cogmap.learning import learn
 from cogmap.maps.store import save_map
 from cogmap.report import room3d_figures, room3d_film
-from cogmap.run import MAP_FILE, load_run
+from cogmap.runs.folder import MAP_FILES
+from cogmap.runs.run import load_run
+from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth
 
 try:
@@ -29,15 +30,15 @@ except MissingExtra as error:
 
 def short_training(walks, folder, **choices):
     """A run whose map is that of the world, as a whole training would find it."""
-    change = {"width": 16, "num_codes": 16, "bottleneck_from": 0}
-    run = learn(walks, folder, **choices | {"steps": 2, "change": change, "quiet": True})
+    little = {"width": 16, "num_codes": 16, "bottleneck_from": 0, "steps": 2, "quiet": True}
+    run = learn(walks, folder, **choices | little)
     truth = load_truth(folder.parents[1] / "room.npz", walks)
     _, seen = run.quantizer.walks_and_truth(walks, truth)
     known = {
         "code_tuples": np.zeros((1, 4), dtype=int),
         "code_node": np.array([-1]),
     }  # places go by views alone
-    save_map(folder / MAP_FILE, replace(true_map(seen.world), kind="minimal", **known))
+    save_map(folder / MAP_FILES["minimal"], replace(true_map(seen.world), kind="minimal", **known))
     return load_run(folder)
 
 

@@ -4,18 +4,18 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.commands import demo
-from cogmap.learning import learn
+from cogmap.tasks.learning import learn
 
 
 @pytest.fixture
 def small(monkeypatch):
     """A story told in seconds; what is learned in them is not the point."""
 
-    def learn_little(walks, out, steps, change, **options):
-        little = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
-        return learn(walks, out, steps=5, change=little, **options)
+    def learn_little(walks, out, **options):
+        little = {"num_codes": 50, "width": 32, "bottleneck_from": 0, "steps": 5}
+        return learn(walks, out, **options | little)
 
-    monkeypatch.setattr("cogmap.learning.learn", learn_little)
+    monkeypatch.setattr("cogmap.tasks.learning.learn", learn_little)
     for name, value in {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6, "STEPS": 40}.items():
         monkeypatch.setattr(demo, name, value)
 

@@ -12,10 +12,10 @@ import pytest
 from cogmap.cli import main
 from cogmap.commands import demo_family
 from cogmap.errors import BadConfig
-from cogmap.family_learning import chosen_names
 from cogmap.maps.store import load_map
 from cogmap.records import Walks
-from cogmap.run import load_run
+from cogmap.runs.run import load_run
+from cogmap.tasks.family import chosen_names
 from cogmap.walks.family import save_family_walks
 from cogmap.walks.store import load_walks, save_walks
 

@@ -23,7 +23,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     walks, _ = cogmap.sample_walks(world, 80, 30, np.random.default_rng(0))
     save_walks(folder / "walks.npz", walks)
     change = {"width": 32, "head_width": 32, "num_codes": 40, "batch_size": 32, "window": 15}
-    cogmap.learn(walks, folder / "run", encoder="gru", steps=200, change=change, quiet=True, device="cpu")
+    cogmap.learn(walks, folder / "run", encoder="gru", steps=200, **change, quiet=True, device="cpu")
     return folder
 
 

@@ -5,14 +5,17 @@ import json
 import numpy as np
 import pytest
 
-import cogmap.run
 from cogmap.cli import main
+from cogmap.commands import evaluate, plan
 from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.table import maze_from_text
 from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes
+from cogmap.runs.folder import save_config
+from cogmap.runs.run import Run
+from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks
 from cogmap.walks.truth_store import save_truth
@@ -23,16 +26,13 @@ WALKS, TRUTH = sample_walks(WORLD, 5, 40, np.random.default_rng(0))
 DOUBTFUL = int((WALKS.observations[:, 0] != WORLD.observation_labels.index("v")).argmax())
 
 
-class KnowsAll:
-    """As a run, with the true map; at step 0 it does not know where it is."""
+class KnowsAll(Run):
+    """A run with the true map; at step 0 it does not know where it is."""
 
-    name = "TDB(S=3, M=1)"
-    observation_labels, action_labels = WORLD.observation_labels, WORLD.action_labels
-    config = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder="gru")
-    quantizer = None  # no camera
+    map = paper_map = true_map(WORLD)
 
-    def __init__(self):
-        self.map = self.paper_map = true_map(WORLD)
+    def __init__(self, folder):
+        super().__init__(folder)
         self.encoded = []
 
     def encode(self, walks):
@@ -48,9 +48,11 @@ def known(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     save_walks("test.npz", WALKS)
     save_truth("test.npz", TRUTH)
-    (tmp_path / "room").mkdir()
-    run = KnowsAll()
-    monkeypatch.setattr(cogmap.run, "load_run", lambda folder: run)
+    sizes = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder="gru")
+    save_config(tmp_path / "room", "places", sizes, TrainingConfig(), WALKS)
+    run = KnowsAll("room")
+    for command in (plan, evaluate):
+        monkeypatch.setattr(command, "load_run", lambda folder: run)
     return run
 
 
@@ -164,6 +166,12 @@ def test_evaluate_without_the_truth_says_what_it_can(capsys, tmp_path):
 
 
 def test_evaluate_refuses_a_context_that_leaves_no_way(capsys, tmp_path):
-    assert main(["evaluate", "room", "--walks", "test.npz"]) == 2
+    assert main(["evaluate", "room", "--walks", "test.npz", "--context-length", "50"]) == 2
     assert "`context_length` (=50) must be" in capsys.readouterr().err
     assert not (tmp_path / "room" / "scores.json").exists()
+
+
+def test_by_default_the_context_fits_the_walks(tmp_path):
+    """Walks of 40 steps are too short for the paper's context of 50."""
+    assert main(["evaluate", "room", "--walks", "test.npz"]) == 0
+    assert Scores.load(tmp_path / "room" / "scores.json").context_length == 10

@@ -6,7 +6,7 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.evaluation.scores import Scores
-from cogmap.learning import learn
+from cogmap.tasks.learning import learn
 from cogmap.walks.store import load_walks
 
 
@@ -20,7 +20,7 @@ def folder(tmp_path_factory):
     walks = load_walks(folder / "room.npz")
     for name, ahead in (("own", 3), ("one_step", 1)):
         change = {"num_codes": 50, "width": 32, "bottleneck_from": 0}
-        learn(walks, folder / name, encoder="gru", prediction_steps=ahead, steps=5, change=change, quiet=True)
+        learn(walks, folder / name, encoder="gru", prediction_steps=ahead, steps=5, **change, quiet=True)
     return folder
 
 

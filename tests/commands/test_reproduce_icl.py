@@ -10,8 +10,9 @@ from pathlib import Path
 import pytest
 
 from cogmap.cli import main
-from cogmap.commands import reproduce_icl, room_scores
-from cogmap.run import load_run
+from cogmap.commands import reproduce_icl
+from cogmap.runs.run import load_run
+from cogmap.tasks import family
 
 STORED = Path(__file__).parents[2] / "results" / "models" / "rooms-4x5"
 TINY = {"width": 16, "num_codes": 8, "head_width": 16, "batch_size": 8, "steps": 4, "validate_every": 2}
@@ -28,7 +29,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reproduce_icl, "TEST_ROOMS", 2)
     monkeypatch.setattr(reproduce_icl, "RULE_ROOMS", 12)
     monkeypatch.setattr(reproduce_icl, "STEPS", 240)  # not much above twice the context
-    monkeypatch.setattr(room_scores, "_disentanglement", lambda codes: 0.5)
+    monkeypatch.setattr(family, "_disentanglement", lambda codes: 0.5)
 
 
 def rows_of(path: Path) -> list[dict[str, str]]:
@@ -51,7 +52,7 @@ def test_a_model_that_is_there_is_scored_and_not_trained(
     assert reproduce(tmp_path, "icl-small", *asked) == 0
     assert (folder / "model.safetensors").stat().st_mtime_ns == before
     rows = rows_of(tmp_path / "results" / "icl-small.csv")
-    assert {row["map"] for row in rows} == {"", *room_scores.KINDS}
+    assert {row["map"] for row in rows} == {"", *family.MAP_KINDS}
     assert {row["environment"] for row in rows} == {"icl-small: 1000 rooms"}
     found = {(row["map"], row["metric"]): float(row["value"]) for row in rows}
     assert 0.9 < found["", "test_accu"] <= found["", "ceiling"] + 0.01

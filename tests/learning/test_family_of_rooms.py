@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from cogmap.commands.reproduce_icl import walks_in_each
-from cogmap.commands.room_scores import FamilyScores, score_family
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
-from cogmap.family_learning import Names, learn_family
+from cogmap.tasks.family import FamilyScores, Names, score_family
+from cogmap.tasks.learning import learn
 from cogmap.walks.sample import sample_family_walks
 
 pytestmark = pytest.mark.learning
@@ -23,9 +23,7 @@ def learned(names: Names, rooms: int, folder: Path) -> FamilyScores:
     train, test = room_families(rooms, 50, base, 12)
     walks, _, of_walk = sample_family_walks(train, 2048, 400, np.random.default_rng([0, 1]))
     change = {"width": 128, "num_codes": 200}
-    run = learn_family(
-        walks, of_walk, folder, names=names, bottlenecks=4, steps=1500, change=change, quiet=True
-    )
+    run = learn(walks, folder, rooms=of_walk, names=names, bottlenecks=4, steps=1500, **change, quiet=True)
     return score_family(run, *walks_in_each(test, 0), kinds=("atlas",))
 
 

@@ -31,7 +31,7 @@ def test_a_room_is_mapped_and_walked_from_pixels(tmp_path: Path) -> None:
     room = cogmap.EgocentricRoom(6, 6, seed=0, textures="painted")
     views, _ = sample_view_walks(room, 512, 300, np.random.default_rng([0, 1]))
     run = cogmap.learn(
-        views, tmp_path / "run", encoder="gru", bottlenecks=4, clusters=40, quiet=True, change={"width": 128}
+        views, tmp_path / "run", encoder="gru", bottlenecks=4, clusters=40, quiet=True, **{"width": 128}
     )
     assert run.quantizer is not None
     seen, true = sample_view_walks(room, 256, 300, np.random.default_rng([0, 3]))

@@ -11,7 +11,7 @@ import pytest
 
 from cogmap.errors import BadOutput, BadRun
 from cogmap.files import read_arrays, write_arrays
-from cogmap.maps.export import export_map, to_networkx
+from cogmap.maps.export import export_map
 from cogmap.maps.store import load_map, save_map
 from cogmap.records import CognitiveMap
 
@@ -104,7 +104,7 @@ def test_networkx_keeps_direction_parallel_edges_and_words() -> None:
 
 
 def test_without_words_the_numbers_are_the_labels() -> None:
-    graph = to_networkx(small_map(observation_labels=None, action_labels=None))
+    graph = small_map(observation_labels=None, action_labels=None).to_networkx()
     assert graph.nodes[1]["label"] == "0"
     assert graph.edges[1, 2, 1]["label"] == "1"
 

@@ -97,6 +97,7 @@ def test_logits_of_codes_are_the_sum_of_their_rows() -> None:
         ({"prediction_steps": 1, "next_encoding": True, "bottlenecks": 4}, "TDB(S=1, enc, M=4)"),
         ({"vanilla": True, "prediction_steps": 1}, "Vanilla transformer"),
         ({"vanilla": True, "prediction_steps": 1, "encoder": "lstm"}, "Vanilla LSTM"),
+        ({"clone_structured": True}, "TDB(S=3, M=1), clones"),
     ],
 )
 def test_names_are_the_papers(changes: dict, name: str) -> None:

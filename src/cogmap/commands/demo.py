@@ -18,7 +18,7 @@ from cogmap.version import __version__
 if TYPE_CHECKING:
     from cogmap.models.config import EncoderKind
     from cogmap.report.material import Material
-    from cogmap.run import Run
+    from cogmap.runs.run import Run
 
 HEIGHT, WIDTH, OBSERVATIONS = 6, 8, 4
 TRAINING_WALKS, TEST_WALKS, STEPS = 512, 256, 400
@@ -130,7 +130,7 @@ def _learn(
     steps: int,
     change: Mapping[str, Any],
 ) -> Run:
-    from cogmap.learning import learn
+    from cogmap.tasks.learning import learn
     from cogmap.walks.store import load_walks
 
     opened = learn(
@@ -140,7 +140,7 @@ def _learn(
         prediction_steps=prediction_steps,
         steps=steps,
         seed=args.seed,
-        change=change,
+        **change,
     )
     found = opened.map
     print(f"its map has {found.num_nodes} places, which explain {found.explained:.2%} of the steps")
@@ -148,9 +148,10 @@ def _learn(
 
 
 def _score_and_report(args: Args, own: Run, rival: Run) -> Path:
-    from cogmap.commands.run_report import STORED_SCORES, material_of
     from cogmap.records import Truth
     from cogmap.report.page import write_report
+    from cogmap.runs.folder import SCORE_FILES
+    from cogmap.tasks.places import material_of
     from cogmap.walks.store import load_walks
     from cogmap.walks.truth_store import load_truth
 
@@ -161,7 +162,7 @@ def _score_and_report(args: Args, own: Run, rival: Run) -> Path:
     first, second = material_of(own, walks, truth), material_of(rival, walks, truth, kind="paper")
     for opened, material in ((own, first), (rival, second)):
         for entry in material.scored:
-            entry.scores.save(opened.folder / STORED_SCORES[entry.scores.map_kind or "minimal"])
+            entry.scores.save(opened.folder / SCORE_FILES[entry.scores.map_kind or "minimal"])  # type: ignore[index]
     _tell_scores(first, second)
     return write_report(args.out, first, second, [f"cogmap demo --out {args.out} --seed {args.seed}"])
 

@@ -10,19 +10,20 @@ from typing import cast
 import numpy as np
 
 from cogmap.commands import walk
-from cogmap.commands.run_report import STORED_SCORES, material_of
 from cogmap.commands.walk_room3d import Room3d
 from cogmap.environments.oracle import aliasing
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.places import node_places
-from cogmap.learning import learn
 from cogmap.planning.localise import whereabouts
 from cogmap.report.material import Material, Reading
 from cogmap.report.page import FIGURES_FOLDER, write_report
 from cogmap.report.paper_rows import EGOCENTRIC_ROOM
 from cogmap.report.room3d_page import RoomStory, draw_room_pictures, room_section
 from cogmap.report.tables import score_table
-from cogmap.run import Run
+from cogmap.runs.folder import SCORE_FILES
+from cogmap.runs.run import Run
+from cogmap.tasks.learning import learn
+from cogmap.tasks.places import material_of
 from cogmap.walks.quantize import ViewQuantizer
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_truth
@@ -96,7 +97,7 @@ def _draw(opened: Run, story: RoomStory, material: Material, out: Path, command:
         print(f"wrote {figures / each.file}", flush=True)
         shown.append(each)
     for entry in material.scored:
-        entry.scores.save(opened.folder / STORED_SCORES[entry.scores.map_kind or "minimal"])
+        entry.scores.save(opened.folder / SCORE_FILES[entry.scores.map_kind or "minimal"])  # type: ignore[index]
     return write_report(out, material, None, [command], [room_section(figures, shown)])
 
 

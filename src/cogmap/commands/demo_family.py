@@ -10,13 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.commands.room_scores import score_family
-from cogmap.commands.run_report import material_of
 from cogmap.commands.walk_worlds import Family
 from cogmap.environments.room_family import RoomFamily
 from cogmap.errors import BadRun
 from cogmap.evaluation.places import is_exact, node_places
-from cogmap.family_learning import ATLAS_FILE, new_room_map
 from cogmap.files import read_json
 from cogmap.maps.store import save_map
 from cogmap.planning.localise import whereabouts
@@ -24,7 +21,10 @@ from cogmap.records import CognitiveMap, Integers, Truth, Walks
 from cogmap.report.map_figures import new_rooms_figure
 from cogmap.report.page import FIGURES_FOLDER, write_report
 from cogmap.report.room_figures import save_figure
-from cogmap.run import CONFIG_FILE, MAP_FILE, MODEL_FILE, PAPER_MAP_FILE, Run, load_run
+from cogmap.runs.folder import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE
+from cogmap.runs.run import Run, load_run
+from cogmap.tasks.family import new_room_map, score_family
+from cogmap.tasks.places import material_of
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth
@@ -144,7 +144,7 @@ def _draw(opened: Run, family: RoomFamily, out: Path, seed: int) -> Path:
     save_truth(new_room, truth)
     save_walks(new_room, walks)
     print(f"wrote {new_room}: {walks.num_walks} more walks in the first of them")
-    for kind, name in (("minimal", MAP_FILE), ("paper", PAPER_MAP_FILE)):
+    for kind, name in MAP_FILES.items():
         save_map(opened.folder / name, new_room_map(opened, walks, kind))
     again = load_run(opened.folder)
     return write_report(

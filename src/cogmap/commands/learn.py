@@ -12,9 +12,22 @@ import tyro
 from cogmap.commands.output import print_json
 from cogmap.errors import BadConfig
 from cogmap.walks.store import load_walks
+from cogmap.walks.text import LEAST_COUNT, TextReading
 
 if TYPE_CHECKING:
-    from cogmap.run import Run
+    from cogmap.runs.run import Run
+
+# Options that are fields of ModelConfig or TrainingConfig under the same name.
+_FIELDS = (
+    "prediction_steps",
+    "bottlenecks",
+    "next_encoding",
+    "clone_structured",
+    "vanilla",
+    "minutes",
+    "steps",
+    "seed",
+)
 
 
 @dataclass(frozen=True)
@@ -35,26 +48,27 @@ class Learn:
     clone_structured: bool = False
     """Each observation owns its share of the codes."""
     vanilla: bool = False
-    """No bottleneck and no map: the rival that can only predict."""
+    """No bottleneck and no map: the baseline that can only predict."""
     preset: Literal["fast", "paper"] = "fast"
-    """`fast` is what learns soonest; `paper` follows the paper in every choice, and takes hours."""
+    """`fast` is what learns soonest; `paper` follows the paper's choices (docs/paper_readings.md), and takes hours."""
     family: bool = False
-    """The walks are of many rooms, alike but for their observations; `rooms` in the .npz file says which. The model
-    learned maps new rooms: cogmap map RUN --walks NEW."""
+    """The walks are of many rooms, alike but for their observations; `rooms` in the .npz file says which. The run then
+    maps new rooms: cogmap map RUN --walks NEW."""
     names: Literal["auto", "none", "seen", "plain"] = "auto"
-    """Of a family, what the encoder knows an observation by. none: nothing, it only tells them apart, so that few rooms
-    will do. seen: its name, and those of all that the walk has shown; where names mean something in every room. plain:
-    its name alone, as in the paper. auto: none with a GRU, otherwise seen."""
+    """With --family: what the encoder is given of an observation. none: only which steps look alike, so that few rooms
+    suffice. seen: an embedding, and the set of those that the walk has shown; where an observation means the same in
+    every room. plain: an embedding alone, as in the paper. auto: none with a GRU, otherwise seen."""
     words: bool = False
     """The file is a text, to be read word by word."""
     characters: bool = False
     """The file is a text, to be read character by character."""
-    least_count: int = 5
-    """How often a word or character of a text must occur to be learned as itself and not as a rare one."""
+    least_count: int | None = None
+    """How often a word or character of a text must occur to be learned as itself and not as a rare one,
+    by default 5."""
     splice: float = 0.0
-    """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to bear joints."""
+    """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to expect joints."""
     clusters: int | None = None
-    """Of walks of images or vectors: k of k-means, 128 or as many as there are different views unless told."""
+    """For walks of images or vectors: k of k-means; by default 128, or the number of different views."""
     minutes: float | None = None
     """Stop training after this long. The fast preset stops by itself when there is nothing more to learn."""
     steps: int | None = None
@@ -66,7 +80,7 @@ class Learn:
     device: str = "auto"
     """auto, cpu, cuda, mps, ..."""
     resume: bool = False
-    """Go on with the training in the run folder, with the choices made then; --minutes are then minutes more."""
+    """Resume the training in the run folder, with the choices made then; --minutes are then minutes more."""
     serve: bool = False
     """Show the run in a browser while it trains, the map appearing: the explorer, on this machine only."""
     json: bool = False
@@ -90,75 +104,61 @@ def run(args: Learn) -> None:
 
 def _run(args: Learn) -> None:
     started = time.perf_counter()
-    run = _learn(args)
-    seconds = time.perf_counter() - started
-    if not run.has_map:
-        outcome = {"run": str(args.out), "model": run.name, "seconds": round(seconds, 1)}
-        told = f"wrote {args.out}: {run.name}, {seconds:.0f} s"
-        if run.config.in_base:
-            told += f"; map a new room with: cogmap map {args.out} --walks NEW.npz"
-        elif not run.config.vanilla:
-            told += "; no map yet, go on with --resume"
-    else:
-        found = run.map
-        outcome = {
-            "run": str(args.out),
-            "model": run.name,
-            "seconds": round(seconds, 1),
-            "nodes": found.num_nodes,
-            "edges": found.num_edges,
-            "explained": found.explained,
-            "warnings": list(found.warnings),
-        }
-        kind = ("latent graph", "nodes") if args.words or args.characters else ("map", "places")
-        places = (
-            f"a {kind[0]} of {found.num_nodes} {kind[1]} that explains {found.explained:.2%} of the steps"
-        )
-        told = f"wrote {args.out}: {run.name}, {places}, {seconds:.0f} s"
-        told += "".join(f"\nwarning: {warning}" for warning in found.warnings)
-    if run.quantizer is not None:
-        outcome["clusters"] = run.quantizer.num_clusters
-        told += f"\nviews in {run.quantizer.num_clusters} clusters, kept in {args.out / 'quantizer.npz'}"
-    print_json(outcome) if args.json else print(told)
+    _check_options(args)
+    source, rooms = _source(args)
+    from cogmap.tasks.learning import learn  # loads torch: after the walks were found to be good
 
-
-def _learn(args: Learn) -> Run:
-    choices: dict[str, Any] = {
-        "prediction_steps": args.prediction_steps,
-        "bottlenecks": args.bottlenecks,
-        "next_encoding": args.next_encoding,
-        "clone_structured": args.clone_structured,
-        "vanilla": args.vanilla,
-        "preset": args.preset,
-        "minutes": args.minutes,
-        "steps": args.steps,
-        "change": _changes(args.change),
-        "seed": args.seed,
-        "device": args.device,
-        "resume": args.resume,
-        "quiet": args.json,
-        "early_maps": args.serve,
-    }
+    choices = {name: getattr(args, name) for name in _FIELDS} | _changes(args.change)
     if args.encoder != "auto":
         choices["encoder"] = args.encoder
-    if _is_text(args):
-        from cogmap.text_learning import Reading, chosen_unit, learn_text, read_source
-
-        reading = Reading(chosen_unit(args.words, args.characters), args.least_count, args.splice)
-        return learn_text(read_source(args.walks, reading, args.seed), args.out, **choices)
-    walks = load_walks(args.walks)
-    if args.family:
-        from cogmap.family_learning import learn_family, rooms_for
-
-        return learn_family(walks, rooms_for(args.walks), args.out, names=args.names, **choices)
-    choices["clusters"] = args.clusters
-    from cogmap.learning import learn  # brings torch: after the walks were found to be good
-
-    return learn(walks, args.out, **choices)
+    made = learn(
+        source,
+        args.out,
+        rooms=rooms,
+        preset=args.preset,
+        clusters=args.clusters,
+        names=args.names,
+        resume=args.resume,
+        device=args.device,
+        quiet=args.json,
+        early_maps=args.serve,
+        **choices,
+    )
+    outcome, lines = _outcome(made, time.perf_counter() - started)
+    print_json(outcome) if args.json else print("\n".join(lines))
 
 
 def _is_text(args: Learn) -> bool:
     return args.words or args.characters or args.walks.suffix == ".txt"
+
+
+def _check_options(args: Learn) -> None:
+    """Refuse an option that the kind of run would ignore."""
+    if not _is_text(args):
+        for name in ("splice", "least_count"):
+            if getattr(args, name):
+                option = name.replace("_", "-")
+                raise BadConfig(f"`--{option}` is for texts, {args.walks} holds walks: leave it out")
+    elif args.family:
+        raise BadConfig(f"`--family` is for walks in many rooms, {args.walks} is a text: leave it out")
+    if args.names != "auto" and not args.family:
+        raise BadConfig(f"`--names` is for families of rooms, got {args.names!r} without --family")
+
+
+def _source(args: Learn) -> tuple[Any, Any]:
+    """What to learn from, and of a family the room of each walk."""
+    if _is_text(args):
+        from cogmap.tasks.text import chosen_unit, read_text
+
+        unit = chosen_unit(args.words, args.characters)
+        count = LEAST_COUNT if args.least_count is None else args.least_count
+        return read_text(args.walks, TextReading(unit, count, args.splice), args.seed), None
+    walks = load_walks(args.walks)
+    if not args.family:
+        return walks, None
+    from cogmap.tasks.family import rooms_of
+
+    return walks, rooms_of(args.walks)
 
 
 def _changes(given: tuple[str, ...]) -> dict[str, str]:
@@ -170,3 +170,32 @@ def _changes(given: tuple[str, ...]) -> dict[str, str]:
             raise BadConfig(f"--change takes NAME=VALUE pairs, got {pair!r}")
         changes[name.replace("-", "_")] = value
     return changes
+
+
+def _outcome(made: Run, seconds: float) -> tuple[dict[str, Any], list[str]]:
+    """What was learned, for a script and for a person."""
+    outcome: dict[str, Any] = {"run": str(made.folder), "model": made.name, "seconds": round(seconds, 1)}
+    line = f"wrote {made.folder}: {made.name}"
+    if made.has_map:
+        found = made.map
+        outcome |= {
+            "nodes": found.num_nodes,
+            "edges": found.num_edges,
+            "explained": found.explained,
+            "warnings": list(found.warnings),
+        }
+        kind, nodes = ("latent graph", "nodes") if made.task == "text" else ("map", "places")
+        line += f", a {kind} of {found.num_nodes} {nodes} that explains {found.explained:.2%} of the steps"
+    lines = [f"{line}, {seconds:.0f} s{_next_command(made)}"]
+    lines += [f"warning: {warning}" for warning in outcome.get("warnings", ())]
+    if made.quantizer is not None:
+        outcome["clusters"] = made.quantizer.num_clusters
+        kept = made.folder / "quantizer.npz"
+        lines.append(f"views in {made.quantizer.num_clusters} clusters, kept in {kept}")
+    return outcome, lines
+
+
+def _next_command(made: Run) -> str:
+    if made.task == "family":
+        return f"; map a new room with: cogmap map {made.folder} --walks NEW.npz"
+    return "" if made.has_map or made.config.vanilla else "; no map yet, resume with --resume"

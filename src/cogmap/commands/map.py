@@ -8,9 +8,11 @@ from pathlib import Path
 import tyro
 
 from cogmap.commands.output import print_json, refuse_to_overwrite
-from cogmap.commands.run_walks import MapKind, map_of, walks_for
 from cogmap.errors import BadConfig
-from cogmap.walks.family import room_of_each_walk
+from cogmap.maps.export import write_map
+from cogmap.runs.folder import MAP_FILES, MapKind
+from cogmap.runs.run import load_run
+from cogmap.tasks.mapping import map_file
 
 
 @dataclass(frozen=True)
@@ -40,27 +42,12 @@ def run(args: Args) -> None:
         )
     if args.out is not None:
         refuse_to_overwrite([args.out], args.force)
-    from cogmap.maps.build import build_map
-    from cogmap.maps.export import export_map
-    from cogmap.maps.store import save_map
-    from cogmap.run import MAP_FILE, PAPER_MAP_FILE, load_run
-
     opened = load_run(args.run)
-    if args.walks is None:
-        found = map_of(opened, args.kind)
-    elif opened.config.in_base:
-        from cogmap.family_learning import new_room_map, one_room
-
-        walks = one_room(walks_for(opened, args.walks), room_of_each_walk(args.walks), args.room)
-        found = new_room_map(opened, walks, kind=args.kind)
-    else:
-        walks = walks_for(opened, args.walks)
-        found = build_map(opened.encode(walks)[0], walks, kind=args.kind)
-    out = args.out or args.run / (MAP_FILE if args.kind == "minimal" else PAPER_MAP_FILE)
-    if out.suffix == ".npz":
-        save_map(out, found)
-    else:
-        export_map(found, out)
+    found = (
+        opened.map_of(args.kind) if args.walks is None else map_file(opened, args.walks, args.kind, args.room)
+    )
+    out = args.out or args.run / MAP_FILES[args.kind]
+    write_map(out, found)
     if args.json:
         print_json(
             {
@@ -72,8 +59,7 @@ def run(args: Args) -> None:
             }
         )
         return
-    print(
-        f"wrote {out}: {found.num_nodes} nodes, {found.num_edges} edges, {found.explained:.2%} of the steps explained"
-    )
+    sizes = f"{found.num_nodes} nodes, {found.num_edges} edges"
+    print(f"wrote {out}: {sizes}, {found.explained:.2%} of the steps explained")
     for warning in found.warnings:
         print(f"warning: {warning}")

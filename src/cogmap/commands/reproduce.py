@@ -17,7 +17,7 @@ from cogmap.experiments import EXPERIMENTS, METHODS, Experiment
 from cogmap.records import Codes, TableWorld, Truth, Walks
 
 if TYPE_CHECKING:
-    from cogmap.run import Run
+    from cogmap.runs.run import Run
 
 GOALS = {"minimal": 200, "paper": 0}  # in closed loop; the navigator needs moves that lead to one place
 TEST_WALKS = 512  # of which the first 200 give the planning problems, as in the paper
@@ -58,8 +58,9 @@ def run(args: Reproduce) -> None:
 
 def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> list[Row]:
     """Train one model in one world, if that has not been done, and score it."""
-    from cogmap.learning import learn, write_maps
-    from cogmap.run import load_run
+    from cogmap.runs.run import load_run
+    from cogmap.tasks.learning import learn
+    from cogmap.tasks.mapping import build_maps
     from cogmap.walks.sample import add_noise
     from cogmap.walks.views import draw_walks
 
@@ -71,7 +72,7 @@ def run_one(args: Reproduce, experiment: Experiment, method: str, seed: int) -> 
     folder = args.out / args.table / f"{slug(method)}-{choices['encoder']}-{args.preset}-{seed}"
     print(f"{experiment.what}, seed {seed}: {method}, {choices['encoder']}, {args.preset}", flush=True)
     if is_finished(folder, args.steps):
-        write_maps(load_run(folder), walks)
+        build_maps(load_run(folder), walks)
         finished = load_run(folder)
     else:
         finished = learn(
@@ -102,16 +103,20 @@ def _score(
 ) -> list[Row]:
     from cogmap.evaluation.scores import score, score_without_map
     from cogmap.models.inference import encode, predict_next
-    from cogmap.models.rollout_predictor import Forecaster
+    from cogmap.models.rollout_predictor import Forecaster, rows_at_once
     from cogmap.models.tdb import VanillaModel
-    from cogmap.training.loop import read_metrics
 
     context, codes = experiment.context_length, None
-    seconds = read_metrics(finished.folder)[-1]["seconds"]
+    seconds = finished.metrics()[-1]["seconds"]
     if isinstance(finished.model, VanillaModel):
         predicted = predict_next(finished.model, walks)
         forecaster = Forecaster(finished.model)
-        found = {"": score_without_map(forecaster, predicted, walks, truth, context, rollouts=args.rollouts)}
+        at_once = rows_at_once(finished.config)
+        found = {
+            "": score_without_map(
+                forecaster, predicted, walks, truth, context, rollouts=args.rollouts, rows_at_once=at_once
+            )
+        }
     else:
         codes, predicted = encode(finished.model, walks)
         maps = {"minimal": finished.map, "paper": finished.paper_map}
@@ -119,7 +124,7 @@ def _score(
             kind: score(map_, codes, predicted, walks, truth, context, goals=GOALS[kind])
             for kind, map_ in maps.items()
         }
-    rows = []
+    rows: list[Row] = []
     for kind, scores in found.items():
         print(
             f"  {kind or 'rollouts'}: " + ", ".join(f"{k} {v}" for k, v in scores.printed().items()),
@@ -143,9 +148,8 @@ def _of_model(finished: Run, codes: Codes | None) -> dict[str, float]:
     """
     from cogmap.evaluation.diagnostics import training_above, training_after
     from cogmap.evaluation.disentanglement import disentanglement
-    from cogmap.training.loop import read_metrics
 
-    metrics = read_metrics(finished.folder)
+    metrics = finished.metrics()
     found: dict[str, float] = {"training_steps": metrics[-1]["step"]}
     found["training_after_1k"] = training_after(metrics)
     found["validation_after_1k"] = training_after(metrics, accuracy="validation_accuracy")

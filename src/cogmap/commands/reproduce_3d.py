@@ -12,7 +12,7 @@ from cogmap.environments.oracle import aliasing
 from cogmap.records import Codes, Truth, Walks
 
 if TYPE_CHECKING:
-    from cogmap.run import Run
+    from cogmap.runs.run import Run
 
 GOALS = 100
 

@@ -19,8 +19,8 @@ from cogmap.experiments import METHODS
 from cogmap.report.ginc_table import CEILINGS, METRIC, Cell, ginc_table
 
 if TYPE_CHECKING:
-    from cogmap.run import Run
-    from cogmap.text_learning import TextSource
+    from cogmap.runs.run import Run
+    from cogmap.tasks.text import TextSource
 
 COLUMNS = ("Vanilla LSTM", "Vanilla transformer", "TDB(S=3, M=4)", "TDB(S=5, M=1)")
 LENGTHS, MOST_EXAMPLES = (3, 5, 8, 10), 64  # the paper's; the set holds more
@@ -74,20 +74,21 @@ def _method(args: Reproduce, name: str) -> Method:
 
 
 def _source(args: Reproduce, folder: Path) -> TextSource:
-    from cogmap.text_learning import Reading, read_source
+    from cogmap.tasks.text import read_text
+    from cogmap.walks.text import TextReading
 
-    return read_source(folder / "train.txt", Reading(splice=args.splice), args.first_seed)
+    return read_text(folder / "train.txt", TextReading(splice=args.splice), args.first_seed)
 
 
 def _trained(args: Reproduce, method: Method, source: TextSource) -> Run:
     """The run of a method: opened if it is there and whole, else trained, or trained on."""
-    from cogmap.run import load_run
-    from cogmap.text_learning import learn_text
+    from cogmap.runs.run import load_run
+    from cogmap.tasks.learning import learn
 
     if is_finished(method.folder, args.steps):
         return load_run(method.folder)
     print(f"GINC: {method.label}, {args.preset}", flush=True)
-    return learn_text(
+    return learn(
         source,
         method.folder,
         preset=args.preset,
@@ -104,10 +105,9 @@ def _rows(
 ) -> list[Row]:
     """Every accuracy of a run, what its graph keeps apart, and what the training took."""
     from cogmap.models.inference import complete
-    from cogmap.text_learning import CONCEPTS_FILE
-    from cogmap.training.loop import read_metrics
+    from cogmap.runs.folder import CONCEPTS_FILE
 
-    last = read_metrics(finished.folder)[-1]
+    last = finished.metrics()[-1]
     positions = last["step"] * finished.training.batch_size * finished.training.window
     told: dict[tuple[str, str], float] = {
         ("ginc: documents", "positions_per_second"): round(positions / last["seconds"]),

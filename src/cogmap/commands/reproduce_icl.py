@@ -11,7 +11,6 @@ import numpy as np
 from cogmap.commands.emergence import draw_emergence
 from cogmap.commands.reproduce_options import Reproduce
 from cogmap.commands.result_rows import Row, current_commit, merge_rows
-from cogmap.commands.room_scores import FamilyScores, score_family
 from cogmap.commands.run_folders import can_go_on, is_finished, slug
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, default_base, restricted_families, room_families
@@ -20,9 +19,10 @@ from cogmap.experiments import METHODS
 from cogmap.records import Integers, Truth, Walks
 from cogmap.report.paper_icl import METHODS as COLUMNS
 from cogmap.report.paper_icl import RULE
+from cogmap.tasks.family import FamilyScores, score_family
 
 if TYPE_CHECKING:
-    from cogmap.run import Run
+    from cogmap.runs.run import Run
 
 STEPS, TEST_ROOMS, WALKS_A_ROOM = 400, 64, 4
 RULE_ROOMS = 5000  # training rooms under the rule R
@@ -113,7 +113,7 @@ def _rule_rows(args: Reproduce) -> Iterator[list[Row]]:
 
 
 def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
-    from cogmap.family_learning import chosen_names
+    from cogmap.tasks.family import chosen_names
 
     sets = SIZES[args.table].base(args.first_seed).num_observations
     found = []
@@ -130,8 +130,9 @@ def _methods(args: Reproduce, default: tuple[str, ...]) -> list[Method]:
 
 def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> Run:
     """The run of a model on walks in `rooms`: trained, resumed, or opened and its atlas made anew."""
-    from cogmap.family_learning import learn_family, write_atlas
-    from cogmap.run import load_run
+    from cogmap.runs.run import load_run
+    from cogmap.tasks.learning import learn
+    from cogmap.tasks.mapping import build_maps
     from cogmap.walks.sample import sample_family_walks
 
     seed = args.first_seed
@@ -141,20 +142,18 @@ def _trained(args: Reproduce, method: Method, rooms: RoomFamily, name: str) -> R
     walks, _, of_walk = sample_family_walks(rooms, size.training_walks, STEPS, rng)
     if is_finished(folder, args.steps):
         finished = load_run(folder)
-        write_atlas(finished, walks)
+        build_maps(finished, walks)
         return finished
     print(f"{method.label} on {len(rooms)} rooms", flush=True)
-    return learn_family(
+    return learn(
         walks,
-        of_walk,
         folder,
+        rooms=of_walk,
         preset=args.preset,
         minutes=args.minutes,
-        steps=args.steps,
         seed=seed,
-        change=dict(size.change),
         resume=can_go_on(folder),
-        **method.choices,
+        **{**size.change, **({"steps": args.steps} if args.steps else {}), **method.choices},
     )
 
 
@@ -194,9 +193,7 @@ def _rows(
     found: Mapping[str, Mapping[str, float]],
     options: str,
 ) -> Iterator[Row]:
-    from cogmap.training.loop import read_metrics
-
-    last = read_metrics(finished.folder)[-1]
+    last = finished.metrics()[-1]
     command = f'cogmap reproduce {args.table} --first-seed {args.first_seed} --only "{method.name}"{options}'
     command += "" if method.choices.get("vanilla") else f" --encoder {method.choices['encoder']}"
     command += f" --names {method.choices['names']}" + (f" --steps {args.steps}" if args.steps else "")

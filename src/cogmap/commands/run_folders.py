@@ -13,11 +13,11 @@ def slug(method: str) -> str:
 
 def is_finished(folder: Path, steps: int | None) -> bool:
     """Whether there is a trained model that had been allowed as many steps as are asked for now."""
-    from cogmap.run import MODEL_FILE, load_run
+    from cogmap.runs.folder import MODEL_FILE, RunFolder
 
     if not (folder / MODEL_FILE).is_file():
         return False
-    return steps is None or steps <= load_run(folder).training.steps
+    return steps is None or steps <= RunFolder(folder).training.steps
 
 
 def can_go_on(folder: Path) -> bool:

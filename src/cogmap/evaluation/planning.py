@@ -13,6 +13,8 @@ from cogmap.planning.rollouts import RolloutProblems, Rollouts
 from cogmap.planning.shortest_paths import Outcome, Problem
 from cogmap.records import Booleans, Floats, Integers, Plan, TableWorld, Truth, Walks
 
+CONTEXT_LENGTH = 50  # the paper's C
+
 
 @dataclass(frozen=True, eq=False)
 class WalkProblems:
@@ -36,9 +38,15 @@ class WalkProblems:
         return self.walk.shape[0]
 
 
+def fitting_context(walks: Walks) -> int:
+    """The paper's context length, or a quarter of the shortest walk where that is too short for it."""
+    shortest = int(walks.lengths.min())
+    return CONTEXT_LENGTH if shortest > 2 * CONTEXT_LENGTH else max(1, shortest // 4)
+
+
 def paper_problems(
     walks: Walks,
-    context_length: int = 50,
+    context_length: int = CONTEXT_LENGTH,
     count: int = 200,
     rng: np.random.Generator | None = None,
 ) -> WalkProblems:

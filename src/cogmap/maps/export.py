@@ -1,4 +1,4 @@
-"""A cognitive map in other programs' forms: networkx, GraphML, DOT and JSON."""
+"""A cognitive map in other programs' forms: GraphML, DOT and JSON."""
 
 from __future__ import annotations
 
@@ -6,28 +6,21 @@ import io
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from cogmap.errors import BadOutput
 from cogmap.files import write_json, write_whole
-from cogmap.records import CognitiveMap, label_of
-
-if TYPE_CHECKING:
-    import networkx
+from cogmap.maps.store import save_map
+from cogmap.records import CognitiveMap
 
 _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_networkx(cognitive_map: CognitiveMap) -> networkx.MultiDiGraph:
-    """The map as a MultiDiGraph: an edge's key is its action, since two actions may lead the same way."""
-    import networkx
-
-    graph = networkx.MultiDiGraph(kind=cognitive_map.kind, explained=cognitive_map.explained)
-    for node in _nodes(cognitive_map):
-        graph.add_node(node.pop("id"), **node)
-    for edge in _edges(cognitive_map):
-        graph.add_edge(edge.pop("source"), edge.pop("target"), key=edge["action"], **edge)
-    return graph
+def write_map(path: str | Path, cognitive_map: CognitiveMap) -> None:
+    """Write a map in the form that the suffix names: `.npz` is our own."""
+    if Path(path).suffix == ".npz":
+        save_map(path, cognitive_map)
+    else:
+        export_map(cognitive_map, path)
 
 
 def export_map(cognitive_map: CognitiveMap, path: str | Path) -> None:
@@ -39,43 +32,10 @@ def export_map(cognitive_map: CognitiveMap, path: str | Path) -> None:
     writers[path.suffix](cognitive_map, path)
 
 
-def _nodes(cognitive_map: CognitiveMap) -> list[dict[str, Any]]:
-    seen = cognitive_map.node_observation.tolist()
-    support = cognitive_map.node_support.tolist()
-    return [
-        {
-            "id": node,
-            "observation": observation,
-            "label": str(label_of(cognitive_map.observation_labels, observation)),
-            "support": steps,
-        }
-        for node, (observation, steps) in enumerate(zip(seen, support, strict=True))
-    ]
-
-
-def _edges(cognitive_map: CognitiveMap) -> list[dict[str, Any]]:
-    columns = (
-        cognitive_map.edge_source.tolist(),
-        cognitive_map.edge_target.tolist(),
-        cognitive_map.edge_action.tolist(),
-        cognitive_map.edge_support.tolist(),
-    )
-    return [
-        {
-            "source": source,
-            "target": target,
-            "action": action,
-            "label": str(label_of(cognitive_map.action_labels, action)),
-            "support": steps,
-        }
-        for source, target, action, steps in zip(*columns, strict=True)
-    ]
-
-
 def _write_graphml(cognitive_map: CognitiveMap, path: Path) -> None:
     import networkx
 
-    graph = to_networkx(cognitive_map)
+    graph = cognitive_map.to_networkx()
     entries = [values for _, values in graph.nodes(data=True)]
     entries += [values for _, _, values in graph.edges(data=True)]
     for values in entries:
@@ -88,8 +48,8 @@ def _write_graphml(cognitive_map: CognitiveMap, path: Path) -> None:
 
 def _write_dot(cognitive_map: CognitiveMap, path: Path) -> None:
     lines = ["digraph map {"]
-    lines += [f"  {node['id']} [label={_quoted(node['label'])}];" for node in _nodes(cognitive_map)]
-    for edge in _edges(cognitive_map):
+    lines += [f"  {node['id']} [label={_quoted(node['label'])}];" for node in cognitive_map.node_rows()]
+    for edge in cognitive_map.edge_rows():
         shown = f"label={_quoted(edge['label'])}, weight={edge['support']}"
         lines.append(f"  {edge['source']} -> {edge['target']} [{shown}];")
     with write_whole(path) as stream:
@@ -106,7 +66,7 @@ def _write_json(cognitive_map: CognitiveMap, path: Path) -> None:
         "kind": cognitive_map.kind,
         "explained": cognitive_map.explained,
         "warnings": list(cognitive_map.warnings),
-        "nodes": _nodes(cognitive_map),
-        "edges": _edges(cognitive_map),
+        "nodes": cognitive_map.node_rows(),
+        "edges": cognitive_map.edge_rows(),
     }
     write_json(path, value)

@@ -87,13 +87,14 @@ class ModelConfig:
 
     @property
     def name(self) -> str:
-        """As the paper prints it: `TDB(S=3, M=1)`, `TDB(S=1, enc, M=4)`, `Vanilla LSTM`."""
+        """As the paper prints it: `TDB(S=3, M=1)`, `TDB(S=1, enc, M=4)`, `Vanilla LSTM`; clones say so."""
         if self.vanilla:
             return (
                 "Vanilla transformer" if self.encoder == "transformer" else f"Vanilla {self.encoder.upper()}"
             )
         parts = [f"S={self.prediction_steps}"] + ["enc"] * self.next_encoding + [f"M={self.bottlenecks}"]
-        return f"TDB({', '.join(parts)})"
+        # The paper has no clone-structured rows: a name of its own keeps reports from pairing it with a plain model's.
+        return f"TDB({', '.join(parts)})" + (", clones" if self.clone_structured else "")
 
     @property
     def entry_width(self) -> int:

@@ -13,6 +13,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import VanillaModel
 from cogmap.records import Booleans, Floats, Integers
@@ -116,3 +117,8 @@ def _of_observations(logits: Floats, met: Booleans) -> Floats:
     """Logits (R, O) of observations from those of ranks (R, targets) among the ones met (R, O)."""
     rank = np.minimum(np.cumsum(met, axis=1) - 1, logits.shape[1] - 1)
     return np.where(met, np.take_along_axis(logits, np.maximum(rank, 0), axis=1), NEVER)
+
+
+def rows_at_once(config: ModelConfig) -> int:
+    """Rollouts held together. A transformer keeps keys and values of all it has read for each of them."""
+    return 200 if config.encoder == "transformer" else 4000

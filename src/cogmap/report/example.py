@@ -7,13 +7,12 @@ from typing import NamedTuple
 import numpy as np
 
 from cogmap.environments.oracle import optimal_distances
-from cogmap.evaluation.planning import WalkProblems, map_problems, paper_problems
+from cogmap.evaluation.planning import WalkProblems, fitting_context, map_problems, paper_problems
 from cogmap.evaluation.scores import Scores
 from cogmap.planning.shortest_paths import solve_many
-from cogmap.records import Integers, Plan, TableWorld, Truth, Walks, label_of
+from cogmap.records import Integers, Plan, TableWorld, Truth, label_of
 from cogmap.report.material import Material, Reading
 
-CONTEXT_LENGTH = 50  # the paper's
 _PROBLEMS = 200
 
 
@@ -60,11 +59,6 @@ def example_problem(own: Material, rival: Material | None = None) -> Example | N
     )
     context = truth.positions[walk, : start_step + 1]
     return Example(walk, start_step, goal_step, context, int(goal[best]), ours[best], theirs[best])
-
-
-def fitting_context(walks: Walks) -> int:
-    """The paper's context length, or a quarter of walks that are too short for it."""
-    return max(1, min(CONTEXT_LENGTH, int(walks.lengths.min()) // 4))
 
 
 def _problems(reading: Reading) -> WalkProblems:

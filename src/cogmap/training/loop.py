@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from cogmap.errors import BadRun
-from cogmap.files import write_whole
+from cogmap.files import read_json_lines, write_whole
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.inference import read_walks
@@ -29,7 +29,7 @@ from cogmap.walks.batches import WindowSampler
 from cogmap.walks.family import BaseSampler
 
 VALIDATION_WALKS = 64  # held back at the most, and at the most one in ten
-CHECKPOINT_FILE = "checkpoint.safetensors"
+METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
 
 
 @dataclass(frozen=True)
@@ -143,7 +143,7 @@ class Trainer:
 
     def save(self, folder: Path) -> None:
         """Metrics, then the checkpoint that refers to them; each file whole or not at all."""
-        with write_whole(folder / "metrics.jsonl") as stream:
+        with write_whole(folder / METRICS_FILE) as stream:
             stream.writelines((json.dumps(row) + "\n").encode() for row in self.rows)
         tensors = with_prefix("model", self.model.state_dict()) | with_prefix(
             "optimizers", self.optimizers.tensors()
@@ -187,7 +187,7 @@ class Trainer:
             self.done_steps, self.seconds = numbers["done_steps"], numbers["seconds"]
         except (KeyError, TypeError, ValueError, RuntimeError) as problem:
             raise BadRun(f"{path} must be a checkpoint of this run: {problem}") from problem
-        self.rows = read_metrics(folder)[: numbers["rows"]]
+        self.rows = read_json_lines(folder / METRICS_FILE, BadRun)[: numbers["rows"]]
 
     def extend(self, minutes: float | None, steps: int | None) -> None:
         """Give a restored training new limits: minutes more, steps in all. One that had ended is taken up again."""
@@ -229,16 +229,6 @@ def _advance(trainer: Trainer) -> tuple[StepReport, Row | None]:
     report = trainer.step()
     due = trainer.done_steps % trainer.config.validate_every == 0 or trainer.finished
     return report, trainer.validate() if due else None
-
-
-def read_metrics(folder: Path) -> list[Row]:
-    path = folder / "metrics.jsonl"
-    try:
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-    except OSError as problem:
-        raise BadRun(f"cannot read {path}: {problem.strerror}") from problem
-    except ValueError as problem:
-        raise BadRun(f"{path} must hold one JSON object a line: {problem}") from problem
 
 
 def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> Task:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
@@ -18,8 +18,19 @@ from cogmap.walks.vocabulary import check_labels, index_words
 
 Unit = Literal["words", "characters"]
 ACTION = "next"
+PIECE = 1024  # units of a walk, as many as the longest prompt of GINC has tokens
+LEAST_COUNT = 5  # times a unit must occur in a text of one's own to have a place in the vocabulary
 RARE = "<rare>"  # stands for every unit that is too seldom to be learned
 _WORD = re.compile(r"\w+(?:['’-]\w+)*|[^\w\s]")  # a mark of punctuation is a word of its own
+
+
+@dataclass(frozen=True)
+class TextReading:
+    """How a text is read."""
+
+    unit: Unit = "words"
+    least_count: int = LEAST_COUNT  # of a unit, below which it is a rare one
+    splice: float = 0.0  # chance of a cut before a unit
 
 
 def load_text(

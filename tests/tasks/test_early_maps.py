@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import cogmap
-from cogmap import early_maps
 from cogmap.app.run_files import EARLY_MAP_FILE as SERVED_FILE
 from cogmap.maps.store import load_map
+from cogmap.tasks import TrainingData, early_maps
 from cogmap.training.checkpoint import load_tensors
 from cogmap.training.progress import Silent
 
@@ -25,9 +25,7 @@ def ring_walks():
 
 def learn(out, **choices):
     walks = ring_walks()
-    return cogmap.learn(
-        walks, out, encoder="gru", steps=200, change=SMALL, quiet=True, device="cpu", **choices
-    )
+    return cogmap.learn(walks, out, encoder="gru", steps=200, **SMALL, quiet=True, device="cpu", **choices)
 
 
 def test_a_training_that_is_watched_comes_to_the_same_weights(tmp_path, monkeypatch):
@@ -56,7 +54,9 @@ class Always:
 def test_early_maps_take_a_small_share_of_the_time(tmp_path, monkeypatch, cost, rows):
     """A validation every 10 seconds; a map may take 3 in 100 of the time, so one that costs 1 waits 33 seconds."""
     now, written = [0.0], []
-    watching = early_maps.EarlyMaps(Silent(), Always(), ring_walks(), tmp_path, clock=lambda: now[0])
+    watching = early_maps.EarlyMaps(
+        Silent(), Always(), TrainingData("places", ring_walks()), tmp_path, clock=lambda: now[0]
+    )
     monkeypatch.setattr(watching, "_has_codes", lambda: True)
 
     def write():

@@ -10,17 +10,11 @@ import pytest
 from cogmap.environments.ginc import GincConfig, read_truth, write_ginc
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.evaluation.concepts import load_concepts
-from cogmap.run import load_run
-from cogmap.text_learning import (
-    CONCEPTS_FILE,
-    Reading,
-    chosen_unit,
-    learn_text,
-    read_source,
-    stored_reading,
-    text_changes,
-)
-from cogmap.walks.text import RARE
+from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
+from cogmap.runs.run import load_run
+from cogmap.tasks.learning import learn
+from cogmap.tasks.text import chosen_unit, read_text, text_defaults
+from cogmap.walks.text import RARE, TextReading
 
 TINY = GincConfig(
     concepts=2,
@@ -46,7 +40,7 @@ def ginc(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_documents_are_cut_into_pieces_that_know_their_concept(ginc: Path) -> None:
-    source = read_source(ginc / "train.txt", Reading())
+    source = read_text(ginc / "train.txt", TextReading())
     world, training, _ = read_truth(ginc)
     tokens = training.tokens(world)
     assert source.plain.lengths.tolist() == [1024, 1024, 52] * 6
@@ -58,7 +52,7 @@ def test_documents_are_cut_into_pieces_that_know_their_concept(ginc: Path) -> No
 
 
 def test_spliced_documents_are_learned_from_and_whole_ones_mapped(ginc: Path) -> None:
-    source = read_source(ginc / "train.txt", Reading(splice=0.05))
+    source = read_text(ginc / "train.txt", TextReading(splice=0.05))
     assert not np.array_equal(source.training.observations, source.plain.observations)
     first = source.training.observations[:3].reshape(-1)[:2100]
     assert sorted(first) == sorted(source.plain.observations[:3].reshape(-1)[:2100])
@@ -66,7 +60,7 @@ def test_spliced_documents_are_learned_from_and_whole_ones_mapped(ginc: Path) ->
 
 def test_any_other_text_has_no_concepts(tmp_path: Path) -> None:
     (tmp_path / "book.txt").write_text("to be or not to be " * 10 + "that")
-    source = read_source(tmp_path / "book.txt", Reading())
+    source = read_text(tmp_path / "book.txt", TextReading())
     assert source.concept is None
     assert source.plain.observation_labels == ("be", "not", "or", "to", RARE)
 
@@ -83,7 +77,7 @@ def test_any_other_text_has_no_concepts(tmp_path: Path) -> None:
 def test_bad_texts_are_told_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "book.txt").write_bytes(content)
     with pytest.raises(BadWalks, match=told):
-        read_source(tmp_path / "book.txt", Reading())
+        read_text(tmp_path / "book.txt", TextReading())
 
 
 def test_one_unit_must_be_chosen() -> None:
@@ -94,13 +88,13 @@ def test_one_unit_must_be_chosen() -> None:
 
 
 def test_the_papers_batch_is_24() -> None:
-    assert text_changes("paper", "transformer")["batch_size"] == 24
+    assert text_defaults("paper", "transformer")["batch_size"] == 24
 
 
 def test_a_run_holds_graph_unit_and_concepts(ginc: Path, tmp_path: Path) -> None:
-    source = read_source(ginc / "train.txt", Reading(splice=0.02))
-    run = learn_text(source, tmp_path / "run", encoder="gru", steps=30, quiet=True, change=SMALL)
-    assert stored_reading(run.folder) == Reading(splice=0.02)
+    source = read_text(ginc / "train.txt", TextReading(splice=0.02))
+    run = learn(source, tmp_path / "run", encoder="gru", steps=30, quiet=True, **SMALL)
+    assert run.text_reading == TextReading(splice=0.02)
     assert run.map.kind == "paper"
     found = load_concepts(run.folder / CONCEPTS_FILE, run.map.num_nodes)
     assert found.names == ("concept 0", "concept 1")
@@ -109,22 +103,19 @@ def test_a_run_holds_graph_unit_and_concepts(ginc: Path, tmp_path: Path) -> None
 
 
 def test_a_vanilla_model_has_neither_graph_nor_concepts(ginc: Path, tmp_path: Path) -> None:
-    source = read_source(ginc / "val.txt", Reading())
+    source = read_text(ginc / "val.txt", TextReading())
     change = {"width": 16, "batch_size": 4, "window": 20}
-    run = learn_text(
-        source, tmp_path / "run", encoder="lstm", vanilla=True, steps=2, quiet=True, change=change
-    )
+    run = learn(source, tmp_path / "run", encoder="lstm", vanilla=True, steps=2, quiet=True, **change)
     assert not run.has_map
     assert not (run.folder / CONCEPTS_FILE).exists()
 
 
-def test_a_run_on_rooms_is_no_text(tmp_path: Path) -> None:
-    assert stored_reading(tmp_path) is None
+def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text('{"unit": "syllables", "least_count": 5, "splice": 0}')
     with pytest.raises(BadRun, match="must name its `unit`, words or characters, got 'syllables'"):
-        stored_reading(tmp_path)
+        read_text_reading(tmp_path / "text.json")
 
 
 def test_documents_are_words(ginc: Path) -> None:
     with pytest.raises(BadConfig, match="holds GINC documents, which are `--words`, got --characters"):
-        read_source(ginc / "val.txt", Reading("characters"))
+        read_text(ginc / "val.txt", TextReading("characters"))

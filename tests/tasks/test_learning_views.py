@@ -12,15 +12,15 @@ from cogmap.environments import AliasedRoom, from_tables
 from cogmap.errors import BadWalks
 from cogmap.evaluation.ged import true_map
 from cogmap.files import write_arrays
-from cogmap.learning import learn
-from cogmap.run import load_run
+from cogmap.runs.run import load_run
+from cogmap.tasks.learning import learn
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks
 from cogmap.walks.truth_store import save_truth
 
 ROOM = AliasedRoom(3, 4, observations=5, patch=0, seed=0)
 LOOKS = np.random.default_rng(1).integers(30, 226, size=(5, 10, 12, 3))  # how each colour is photographed
-SMALL = {"encoder": "gru", "steps": 3, "change": {"width": 16, "num_codes": 16}, "quiet": True}
+SMALL = {"encoder": "gru", "steps": 3, "width": 16, "num_codes": 16, "quiet": True}
 
 
 def photographs(observations: np.ndarray, seed: int) -> np.ndarray:
@@ -125,8 +125,7 @@ def test_the_commands_take_a_camera_log(tmp_path, capsys):
 def test_a_map_of_views_is_built_planned_on_and_shown(tmp_path, capsys):
     path, _, _ = camera_log(tmp_path, "camera.npz", seed=0, walks=60)
     run = tmp_path / "run"
-    change = {"width": 16, "num_codes": 16, "bottleneck_from": 0}
-    learn(load_walks(path), run, clusters=5, **SMALL | {"change": change})
+    learn(load_walks(path), run, clusters=5, bottleneck_from=0, **SMALL)
     with np.load(run / "views.npz") as stored, np.load(run / "map.npz") as built:
         assert stored["views"].shape == (5, 10, 12, 3)
         assert np.array_equal(stored["view_of_node"], built["node_observation"])

@@ -11,6 +11,7 @@ import pytest
 import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
+from cogmap.tasks import TrainingData
 from cogmap.training.progress import Silent
 
 SMALL = {"width": 48, "head_width": 48, "num_codes": 60, "batch_size": 32, "window": 20, "validate_every": 50}
@@ -36,7 +37,7 @@ def walks_of(world: cogmap.TableWorld, walks: int = 120, steps: int = 40, seed: 
 def learned(tmp_path_factory: pytest.TempPathFactory) -> cogmap.Run:
     out = tmp_path_factory.mktemp("runs") / "ring"
     return cogmap.learn(
-        walks_of(tiny_world()), out, encoder="gru", steps=400, change=SMALL, quiet=True, device="cpu"
+        walks_of(tiny_world()), out, encoder="gru", steps=400, **SMALL, quiet=True, device="cpu"
     )
 
 
@@ -71,8 +72,9 @@ def test_unknown_words_and_impossible_histories_are_told(learned: cogmap.Run) ->
         learned.locate(["purple"], [])
     with pytest.raises(NotOnMap, match="action must be one of on, back, got 'jump'"):
         learned.locate(["red", "green"], ["jump"])
-    with pytest.raises(NotOnMap, match="observation must be one of"):
+    with pytest.raises(NotOnMap, match=r"`avoid` must be an observation of the map, .*got 'purple'"):
         learned.plan(0, 1, avoid=["purple"])
+    assert learned.plan(0, 1, avoid=["2"]).nodes.tolist() == learned.plan(0, 1, avoid=[2]).nodes.tolist()
     with pytest.raises(BadWalks, match="one action fewer than observations, got 2 and 2"):
         learned.locate(["red", "green"], ["on", "on"])
 
@@ -91,7 +93,7 @@ def test_run_folder_holds_what_the_contract_says(learned: cogmap.Run) -> None:
 def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
     walks, options = (
         walks_of(tiny_world()),
-        {"encoder": "gru", "change": SMALL, "quiet": True, "device": "cpu"},
+        {"encoder": "gru", **SMALL, "quiet": True, "device": "cpu"},
     )
     first = cogmap.learn(walks, tmp_path / "run", steps=60, **options)
     assert first.training.steps == 60
@@ -107,7 +109,7 @@ def test_a_training_cut_off_at_its_first_step_can_go_on(tmp_path: Path) -> None:
             raise SystemError("the plug was pulled")
 
     walks = walks_of(tiny_world())
-    options = {"encoder": "gru", "change": SMALL, "steps": 60, "device": "cpu"}
+    options = {"encoder": "gru", **SMALL, "steps": 60, "device": "cpu"}
     with pytest.raises(SystemError):
         cogmap.learn(walks, tmp_path / "cut", progress=PulledPlug(), **options)
     cogmap.learn(walks, tmp_path / "cut", resume=True, quiet=True, device="cpu")
@@ -161,7 +163,7 @@ def test_walks_of_another_vocabulary_are_told(learned: cogmap.Run) -> None:
 def test_unknown_changes_are_told(tmp_path: Path) -> None:
     walks = walks_of(tiny_world())
     with pytest.raises(BadConfig, match="got 'widht', did you mean `width`"):
-        cogmap.learn(walks, tmp_path / "run", change={"widht": 3})
+        cogmap.learn(walks, tmp_path / "run", widht=3)
     with pytest.raises(
         BadConfig, match=r"`prediction_steps` \(=50\) must be below the longest walk's length \(=40\)"
     ):
@@ -173,16 +175,7 @@ def test_text_and_targets_of_another_vocabulary(tmp_path: Path) -> None:
     """Sequences without actions have one, and what is predicted need not be what is seen."""
     sequence = np.tile([0, 1, 2, 3], (30, 10)).astype(np.int32)
     walks = Walks(sequence, np.zeros((30, 39), dtype=np.int32), np.full(30, 40), 4, 1)
-    run = cogmap.learn(
-        walks,
-        tmp_path / "run",
-        encoder="gru",
-        steps=150,
-        change=SMALL,
-        targets=sequence % 2,
-        num_targets=2,
-        quiet=True,
-        device="cpu",
-    )
+    data = TrainingData("places", walks, targets=sequence % 2, num_targets=2)
+    run = cogmap.learn(data, encoder="gru", steps=150, **SMALL, quiet=True, device="cpu")
     _, predicted = run.encode(walks)
     assert (predicted == sequence[:, 1:] % 2).mean() > 0.99

@@ -1,0 +1,130 @@
+"""A run opened to be used: where is the agent after a history, and how does it get somewhere else."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
+from cogmap.planning.localise import whereabouts
+from cogmap.planning.shortest_paths import Goal, solve
+from cogmap.records import Codes, Integers, Labels, Plan, Walks
+from cogmap.runs.folder import MODEL_FILE, RunFolder
+from cogmap.walks.views import as_views, shows_views
+
+if TYPE_CHECKING:
+    from cogmap.models.inference import CodeStream
+    from cogmap.models.tdb import Model
+
+
+class Run(RunFolder):
+    """A run folder with its model. Model and maps are loaded when first asked for."""
+
+    def __init__(self, folder: str | Path, device: str = "auto") -> None:
+        super().__init__(folder)
+        self._device = device
+
+    @cached_property
+    def model(self) -> Model:
+        """The trained network, on the run's device."""
+        from cogmap.models.tdb import make_model
+        from cogmap.training.checkpoint import load_tensors, load_weights
+        from cogmap.training.devices import choose_device
+
+        model = make_model(self.config)
+        path = self.folder / MODEL_FILE
+        load_weights(model, load_tensors(path)[0], path)
+        return model.to(choose_device(self._device)).eval()
+
+    @property
+    def has_codes(self) -> bool:
+        """False for a vanilla model, and before a training has reached its bottleneck."""
+        from cogmap.models.tdb import TDB
+
+        return isinstance(self.model, TDB) and bool(self.model.bottlenecks.ready)
+
+    def encode(self, walks: Walks) -> tuple[Codes, Integers]:
+        """Codes of walks, and predicted next observations (B, N - 1)."""
+        from cogmap.models.inference import encode
+
+        return encode(self.model, self._own(walks))
+
+    def predict(self, walks: Walks) -> Integers:
+        """Predicted next observations (B, N - 1), of a model with or without bottleneck."""
+        from cogmap.models.inference import predict_next
+
+        return predict_next(self.model, self._own(walks))
+
+    def _own(self, walks: Walks) -> Walks:
+        walks = self.categorical(walks)
+        self.check_walks(walks)
+        return walks
+
+    def stream(self) -> CodeStream:
+        """Codes step by step, for a walk without end."""
+        from cogmap.models.inference import CodeStream
+        from cogmap.models.tdb import TDB
+
+        if not isinstance(self.model, TDB):
+            raise BadRun(f"only a TDB has codes, {self.folder} holds a {self.name}")
+        return CodeStream(self.model)
+
+    def locate(self, observations: Sequence[Any], actions: Sequence[Any]) -> int:
+        """The node where an agent is that saw `observations` (N,) and did `actions` (N - 1,): indices or labels.
+
+        A run that learned from views takes views as well: images (N, H, W, C), vectors (N, F) or image files.
+        """
+        from cogmap.models.inference import read_walks
+
+        if self.quantizer is not None and shows_views(observations):
+            observations = self.quantizer(as_views(observations)).tolist()
+        seen = _indices("observation", observations, self.observation_labels, self.config.num_observations)
+        done = _indices("action", actions, self.action_labels, self.config.num_actions)
+        if len(seen) == 0 or len(done) != len(seen) - 1:
+            raise BadWalks(
+                f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
+            )
+        codes = Codes(
+            read_walks(self.model, seen[None], done[None])[0],
+            np.array([len(seen)], dtype=np.int32),
+            self.config.num_codes,
+        )
+        node = int(whereabouts(self.map, codes, seen[None], done[None])[0, -1])
+        if node < 0:
+            rule = "a history must lead to one place of the map"
+            raise NotOnMap(f"{rule}, these {len(seen)} observation(s) do not yet: walk on")
+        return node
+
+    def plan(self, here: int, there: Goal, avoid: Sequence[Any] = (), strict: bool = False) -> Plan:
+        """The shortest path between two nodes, past the observations to `avoid` (indices or labels)."""
+        return solve(self.map, here, there, avoid=avoid, strict=strict)
+
+    def save(self, folder: str | Path) -> Run:
+        """Copy the run to another folder, which must not be there yet: the way to keep a run of `learn(out=None)`."""
+        if Path(folder).exists():
+            raise BadOutput(f"a run is saved to a new folder, {folder} exists")
+        shutil.copytree(self.folder, folder)
+        return load_run(folder, self._device)
+
+
+def load_run(folder: str | Path, device: str = "auto") -> Run:
+    """Open a run folder; `BadRun` when it is missing, half, damaged or of another version."""
+    return Run(folder, device)
+
+
+def _indices(what: str, values: Sequence[Any], labels: Labels | None, count: int) -> Integers:
+    """Indices of what a user gave as labels or as indices."""
+    position = {label: index for index, label in enumerate(labels or ())}
+    indices = []
+    for value in values:
+        index = position.get(value) if isinstance(value, str) else value
+        if not isinstance(index, int | np.integer) or not 0 <= index < count:
+            known = ", ".join(labels) if labels else f"0 to {count - 1}"
+            raise NotOnMap(f"{what} must be one of {known}, got {value!r}")
+        indices.append(int(index))
+    return np.array(indices, dtype=np.int32)

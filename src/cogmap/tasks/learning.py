@@ -1,0 +1,212 @@
+"""From walks to a run: train, encode, build the maps. One function for every kind of run."""
+
+from __future__ import annotations
+
+import tempfile
+import weakref
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from cogmap.errors import BadConfig, BadOutput
+from cogmap.files import write_json
+from cogmap.models.config import ModelConfig
+from cogmap.records import Integers, Walks
+from cogmap.runs.folder import (
+    EARLY_MAP_FILE,
+    MODEL_FILE,
+    QUANTIZER_FILE,
+    TEXT_FILE,
+    RunFolder,
+    save_config,
+)
+from cogmap.runs.run import Run, load_run
+from cogmap.tasks import Choices, TrainingData, task_of
+from cogmap.tasks.early_maps import EarlyMaps
+from cogmap.tasks.family import FamilySource, Names
+from cogmap.tasks.places import PlacesSource
+from cogmap.tasks.text import TextSource
+from cogmap.training.checkpoint import save_tensors
+from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
+from cogmap.training.devices import choose_device, joined_processes
+from cogmap.training.loop import Trainer, split_walks, train
+from cogmap.training.progress import Progress, Silent, default_progress
+from cogmap.walks.store import load_walks
+
+Source = Walks | TextSource | TrainingData | str | Path
+
+
+def learn(
+    source: Source,
+    out: str | Path | None = None,
+    *,
+    rooms: Integers | None = None,
+    preset: Preset = "fast",
+    model: ModelConfig | None = None,
+    training: TrainingConfig | None = None,
+    clusters: int | None = None,
+    names: Names = "auto",
+    resume: bool = False,
+    device: str = "auto",
+    progress: Progress | None = None,
+    quiet: bool = False,
+    early_maps: bool = False,
+    **choices: Any,
+) -> Run:
+    """Learn a map of the place that walks were taken in.
+
+    source: walks, the path of a walks file, or a text from `read_text`.
+    out: the run folder. None keeps the run in a temporary folder that is deleted with the returned run; `run.save`
+        keeps it.
+    rooms: (B,) the room of each walk, where they are of many rooms alike but for their observations. The run then
+        maps rooms that it never saw, with `new_room_map`.
+    choices: any field of `ModelConfig` and `TrainingConfig`, such as encoder="gru", prediction_steps=3, bottlenecks=4,
+        minutes=5, steps=3000, seed=1, num_codes=300. All others follow from the preset.
+    model, training: whole records in place of the preset's; the vocabulary in `model` must be that of the walks.
+    clusters: k of the k-means that turns views into observations; by default 128, or the number of different views.
+    names: of a family, what the encoder is given of an observation, see `tasks.family.NAMES`.
+    resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
+        are steps in all, and a training that had come to its end starts again at its full learning rate.
+    early_maps: write a map now and then during training, for `cogmap serve` to show.
+    Ctrl-C ends the training early and builds the map; a second one ends it all.
+    """
+    kept = tempfile.TemporaryDirectory(prefix="cogmap-run-") if out is None else None
+    folder = Path(out or kept.name)  # type: ignore[union-attr]
+    resumed = load_run(folder) if resume else None
+    if resumed is None:
+        _refuse_existing(folder)
+    asked = _asked_for(preset, choices, resumed)
+    data = _prepared(source, rooms, clusters, names, asked)
+    configs = (
+        (resumed.config, resumed.training)
+        if resumed is not None
+        else _configs(data, preset, model, training, choices)
+    )
+    shown = Silent() if quiet else progress or default_progress()
+    limits = {name: choices.get(name) for name in ("minutes", "steps")}
+    _train(data, folder, *configs, resumed is not None, limits, device, shown, early_maps)
+    run = load_run(folder, device=device)
+    if kept is not None:
+        weakref.finalize(run, kept.cleanup)
+    return run
+
+
+def _asked_for(preset: str, choices: Mapping[str, Any], resumed: RunFolder | None) -> Choices:
+    seed = choices.get("seed", 0)
+    return Choices(preset, choices.get("encoder") or "auto", seed, resumed)
+
+
+def _prepared(
+    source: Source, rooms: Integers | None, clusters: int | None, names: Names, choices: Choices
+) -> TrainingData:
+    """The data of whichever task the source is for."""
+    if isinstance(source, TrainingData):
+        return source
+    if isinstance(source, str | Path):
+        source = load_walks(source)
+    if isinstance(source, TextSource):
+        _refuse(clusters, "clusters", "walks of views, not for a text")
+        _refuse(None if names == "auto" else names, "names", "a family of rooms, not for a text")
+        return task_of("text").prepare(source, choices)
+    if rooms is not None:
+        _refuse(clusters, "clusters", "walks of views in one place, not for a family of rooms")
+        return task_of("family").prepare(FamilySource(source, rooms, names), choices)
+    _refuse(None if names == "auto" else names, "names", "a family of rooms, these walks are of one place")
+    return task_of("places").prepare(PlacesSource(source, clusters), choices)
+
+
+def _refuse(value: Any, name: str, why: str) -> None:
+    if value is not None:
+        raise BadConfig(f"`{name}` (={value}) is for {why}")
+
+
+def _configs(
+    data: TrainingData,
+    preset: Preset,
+    model: ModelConfig | None,
+    training: TrainingConfig | None,
+    choices: Mapping[str, Any],
+) -> tuple[ModelConfig, TrainingConfig]:
+    """Both records: the preset's for this log, the task's defaults, then what the user chose."""
+    chosen = {**data.defaults, **{name: value for name, value in choices.items() if value is not None}}
+    first = {name: chosen.pop(name) for name in ("encoder", "vanilla", "clone_structured") if name in chosen}
+    base = ModelConfig(
+        num_observations=data.walks.num_observations,
+        num_actions=data.walks.num_actions,
+        num_targets=_num_targets(data),
+        prediction_steps=1 if first.get("vanilla") else 3,
+        **first,
+    )
+    if base.vanilla:
+        chosen.pop("prediction_steps", None)  # a vanilla model predicts one step
+    usual = preset_configs(preset, base, int(data.walks.lengths.sum()))
+    if model is not None:
+        _check_sizes(model, base)
+    return changed(model or usual[0], training or usual[1], chosen)
+
+
+def _check_sizes(model: ModelConfig, fitting: ModelConfig) -> None:
+    for name in ("num_observations", "num_actions", "num_targets"):
+        given, needed = getattr(model, name), getattr(fitting, name)
+        if given != needed:
+            raise BadConfig(f"`{name}` of `model` must be that of the walks (={needed}), got {given}")
+
+
+def _train(
+    data: TrainingData,
+    folder: Path,
+    model: ModelConfig,
+    training: TrainingConfig,
+    resume: bool,
+    limits: Mapping[str, Any],
+    device: str,
+    progress: Progress,
+    early_maps: bool,
+) -> None:
+    target = choose_device(device)
+    with joined_processes(target) as processes:
+        targets = data.walks.observations if data.targets is None else data.targets
+        split = split_walks(data.walks, targets, training.seed, data.rooms)
+        trainer = Trainer(model, training, split, target, processes)
+        if resume:
+            trainer.restore(folder)
+            trainer.extend(limits["minutes"], limits["steps"])
+        elif processes.leads:
+            _begin(folder, data, model, training)
+        shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
+        train(trainer, folder, shown)
+        if processes.leads:
+            _finish(folder, trainer, data, device)
+
+
+def _begin(folder: Path, data: TrainingData, model: ModelConfig, training: TrainingConfig) -> None:
+    save_config(folder, data.task, model, training, data.walks)
+    if data.quantizer is not None:
+        data.quantizer.save(folder / QUANTIZER_FILE)
+    if data.reading is not None:
+        write_json(folder / TEXT_FILE, asdict(data.reading))
+
+
+def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> None:
+    """Write the model and its maps. A training stopped before its bottleneck has no codes, and so no map yet."""
+    save_tensors(folder / MODEL_FILE, trainer.model.state_dict())
+    run = load_run(folder, device=device)
+    if run.has_codes:
+        task_of(data.task).build_maps(run, data)
+    (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
+
+
+def _refuse_existing(out: Path) -> None:
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadOutput(f"the run folder must be new or empty, {out} is not: give another --out, or --resume")
+
+
+def _num_targets(data: TrainingData) -> int:
+    if data.targets is None:
+        return data.walks.num_observations
+    if data.num_targets is None or int(data.targets.max()) >= data.num_targets:
+        raise BadConfig(
+            f"`num_targets` must be above the largest target (={int(data.targets.max())}), got {data.num_targets}"
+        )
+    return data.num_targets

@@ -1,0 +1,168 @@
+"""Runs on walks in one place, or on a camera's log of one: views are clustered first.
+
+A run has two maps: the minimal one, and the paper's for comparison.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cogmap.maps.build import build_map
+from cogmap.maps.store import save_map
+from cogmap.records import Codes, CognitiveMap, Truth, Walks
+from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
+from cogmap.tasks import Choices, TrainingData
+from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
+from cogmap.walks.quantize import save_node_views, without_views
+
+if TYPE_CHECKING:
+    from cogmap.evaluation.scores import Scores
+    from cogmap.report.material import Material, Reading
+    from cogmap.report.tables import Scored
+    from cogmap.runs.run import Run
+
+
+@dataclass(frozen=True, eq=False)
+class PlacesSource:
+    """Walks in one place."""
+
+    walks: Walks
+    clusters: int | None = None  # k of the k-means, for walks of views
+
+
+def prepare(source: PlacesSource, choices: Choices) -> TrainingData:
+    """Walks with observations in place of views, and the quantizer that made them."""
+    if choices.resumed is not None:
+        walks = choices.resumed.categorical(source.walks)
+        choices.resumed.check_walks(walks)
+        return TrainingData("places", walks)
+    walks, quantizer = without_views(source.walks, source.clusters, choices.seed)
+    return TrainingData("places", walks, quantizer=quantizer)
+
+
+def build_maps(run: Run, data: TrainingData) -> None:
+    """Both maps, and for pages what is seen at the nodes of the minimal one."""
+    codes, _ = run.encode(data.walks)
+    maps = {kind: build_map(codes, data.walks, kind=kind) for kind in MAP_FILES}
+    for kind, found in maps.items():
+        save_map(run.folder / MAP_FILES[kind], found)
+    if run.quantizer is not None:
+        save_node_views(run.folder / VIEWS_FILE, run.quantizer, maps["minimal"])
+
+
+def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
+    return build_map(codes, walks)
+
+
+def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
+    return build_map(run.encode(walks)[0], walks, kind=kind)
+
+
+def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:
+    """TestAccu, and with the truth ImpFallback, RatioSP, NormGED and more."""
+    scores = _scores(run, test.walks, test.truth, options)
+    lines = aligned(scores.printed())
+    if run.quantizer is not None and test.truth is not None:
+        from cogmap.environments.oracle import aliasing
+
+        lines += (f"  clusters of views: {aliasing(test.truth.world).sentence()}",)
+    return Evaluation(scores, asdict(scores), lines, SCORE_FILES[options.map])
+
+
+def _scores(run: Run, walks: Walks, truth: Truth | None, options: EvaluationOptions) -> Scores:
+    from cogmap.evaluation.scores import score, score_without_truth
+
+    if run.config.vanilla:
+        return _scores_without_map(run, walks, truth, options)
+    cognitive_map = run.map_of(options.map)
+    codes, predicted = run.encode(walks)
+    if truth is None:
+        return score_without_truth(cognitive_map, predicted, walks)
+    return score(
+        cognitive_map,
+        codes,
+        predicted,
+        walks,
+        truth,
+        context_length=context_of(options, walks),
+        problems=options.problems,
+        seed=options.seed,
+        networkx_timeout=options.networkx_timeout,
+    )
+
+
+def _scores_without_map(run: Run, walks: Walks, truth: Truth | None, options: EvaluationOptions) -> Scores:
+    from cogmap.evaluation.scores import score_without_map, score_without_truth
+    from cogmap.models.rollout_predictor import Forecaster, rows_at_once
+
+    predicted = run.predict(walks)
+    if truth is None:
+        return score_without_truth(None, predicted, walks)
+    return score_without_map(
+        Forecaster(run.model),  # type: ignore[arg-type]
+        predicted,
+        walks,
+        truth,
+        context_length=context_of(options, walks),
+        problems=options.problems,
+        rollouts=options.rollouts,
+        rows_at_once=rows_at_once(run.config),
+        seed=options.seed,
+    )
+
+
+def write_report(run: Run, walks: Path | None, beside: Run | None) -> Path:
+    """The page of a run on places, with another run `beside` it."""
+    from cogmap.report.page import write_report as write_page
+    from cogmap.tasks.reporting import learn_command, report_command
+
+    test = None if walks is None else run.load_walks(walks)
+    truth = None if walks is None or test is None else run.load_truth(walks, test)
+    runs = [run] if beside is None else [run, beside]
+    commands = [learn_command(each) for each in runs]
+    commands.append(report_command(run.folder, walks, None if beside is None else beside.folder))
+    other = None if beside is None else material_of(beside, test, truth)
+    return write_page(run.folder, material_of(run, test, truth), other, commands)
+
+
+def material_of(
+    run: Run, walks: Walks | None = None, truth: Truth | None = None, kind: MapKind = "minimal"
+) -> Material:
+    """All that a run holds for a report on one of its maps; with walks, also how it reads and scores on them."""
+    from cogmap.maps.layout import layout_map
+    from cogmap.report.material import Material, read_with
+
+    found = run.map_of(kind)
+    reading = None
+    if walks is not None:
+        codes, predicted = run.encode(walks)
+        reading = read_with(found, walks, codes, predicted, truth)
+    return Material(
+        name=run.name,
+        config=run.stored,
+        cognitive_map=found,
+        layout=layout_map(found),
+        rows=run.metrics(),
+        scored=run.scores(kind) if reading is None else _scored(run, reading, kind),
+        reading=reading,
+    )
+
+
+def _scored(run: Run, reading: Reading, shown: MapKind) -> tuple[Scored, ...]:
+    """The scores of the shown map and, with truth, of the other one too."""
+    from cogmap.report.tables import Scored
+
+    kinds = sorted(MAP_FILES, key=lambda kind: kind != shown) if reading.truth is not None else [shown]
+    return tuple(Scored(run.name, REMARKS[kind], _score_reading(run.map_of(kind), reading)) for kind in kinds)
+
+
+def _score_reading(found: CognitiveMap, reading: Reading) -> Scores:
+    from cogmap.evaluation.planning import fitting_context
+    from cogmap.evaluation.scores import score, score_without_truth
+
+    walks, truth = reading.walks, reading.truth
+    if truth is None or walks.lengths.min() < 3:  # too short for a problem to be posed
+        return score_without_truth(found, reading.predicted, walks)
+    return score(found, reading.codes, reading.predicted, walks, truth, context_length=fitting_context(walks))
