@@ -1,12 +1,12 @@
-"""The few errors with meaning. Each message gives the rule first, then the value that broke it."""
+"""The few errors with meaning. Each message states the rule first, then the value that broke it."""
 
 
 class CogmapError(Exception):
-    """Anything a user can mend. The command line prints it as one line and exits with 2."""
+    """An error that the user can fix. The command line prints it as one line and exits with status 2."""
 
 
 class BadWalks(CogmapError):
-    """A walks file, or arrays given as walks, that do not hold what the contract says."""
+    """A walks file, or arrays given as walks, in the wrong format."""
 
 
 class BadWorld(CogmapError):
@@ -18,19 +18,19 @@ class BadConfig(CogmapError):
 
 
 class BadRun(CogmapError):
-    """A run folder that is missing, half, damaged or of another version."""
+    """A run folder that is missing, incomplete, damaged or of another version."""
 
 
 class BadOutput(CogmapError):
-    """A place that cannot be written to, or that would overwrite something."""
+    """An output path that cannot be written, or that would overwrite something."""
 
 
 class MissingExtra(CogmapError):
-    """An optional dependency that is not installed; the message holds the line that installs it."""
+    """An optional dependency that is not installed. The message contains the line that installs it."""
 
 
 class NoPath(CogmapError):
-    """The goal cannot be reached on the map. An outcome that is counted, not a crash."""
+    """The goal cannot be reached on the map. Evaluation counts this outcome; it is not a crash."""
 
 
 class NotOnMap(CogmapError):

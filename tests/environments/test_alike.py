@@ -1,4 +1,4 @@
-"""Positions that no agent can tell apart, against trying all action sequences."""
+"""Positions that no sequence of actions distinguishes, checked by trying all sequences."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments import AliasedRoom, TableWorld, from_tables, torus
-from cogmap.environments.oracle import aliasing, alike
+from cogmap.environments.oracle import aliasing, equivalent_positions
 
 
 def all_futures(world: TableWorld, position: int, depth: int) -> tuple[int, ...]:
@@ -24,10 +24,10 @@ def all_futures(world: TableWorld, position: int, depth: int) -> tuple[int, ...]
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_alike_are_those_with_the_same_futures(seed):
+def test_equivalent_positions_have_the_same_futures(seed):
     rng = np.random.default_rng(seed)
     world = from_tables(rng.integers(6, size=(6, 2)), rng.integers(2, size=6), num_observations=2)
-    group = alike(world)
+    group = equivalent_positions(world)
     futures = [all_futures(world, position, depth=6) for position in range(6)]
     for first, second in itertools.product(range(6), repeat=2):
         assert (group[first] == group[second]) == (futures[first] == futures[second])
@@ -37,16 +37,16 @@ def test_a_torus_of_one_colour_is_one_place():
     found = aliasing(torus(3, 4, observations=1))
     assert (found.places, found.seen, found.shared, found.places_sharing, found.most) == (12, 1, 1, 12, 12)
     assert found.told_apart == 1
-    assert found.sentence().endswith("; 11 places can never be told from others")
+    assert found.sentence().endswith("; 11 places can never be distinguished from others")
 
 
-def test_a_room_of_few_colours_can_be_told_apart_by_walking():
+def test_walking_distinguishes_all_places_of_a_room_with_few_colours():
     found = aliasing(AliasedRoom(6, 8, observations=4, seed=0))
     assert found.told_apart == found.places == 48
     assert found.places_sharing == 48
     assert "never" not in found.sentence()
 
 
-def test_places_that_look_like_no_other_share_nothing():
+def test_places_with_a_unique_observation_share_nothing():
     found = aliasing(from_tables([[1], [2], [0]], [0, 1, 0], num_observations=5))
     assert (found.seen, found.shared, found.places_sharing, found.most) == (2, 1, 2, 2)

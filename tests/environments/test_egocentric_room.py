@@ -104,7 +104,7 @@ def test_a_plan_goes_to_text_and_back():
     assert np.array_equal(plan_from_text(str(plan)).cells, plan.cells)
 
 
-def test_short_lines_are_filled_up_with_walls():
+def test_short_lines_are_padded_with_walls():
     assert str(plan_from_text("...\n.\n..o")) == "...\n.##\n..o"
 
 
@@ -118,7 +118,7 @@ def test_short_lines_are_filled_up_with_walls():
         (".\t.", "a floor plan must be drawn without tabs"),
     ],
 )
-def test_a_bad_plan_is_told_in_one_line(drawing, message):
+def test_a_bad_plan_is_reported_in_one_line(drawing, message):
     with pytest.raises(BadWorld, match=message.replace(".", r"\.").replace("`", "`")):
         EgocentricRoom(drawing=drawing)
 

@@ -110,8 +110,8 @@ def _frozen(array):
 
 def _bad_worlds():
     # Two rooms joined by a one-way door: 0 -> 1 but never back.
-    yield "position 0 is not from position 1", from_tables([[1, 0], [1, 1]], [0, 1])
-    yield "position 1 is not from position 0", from_tables([[0, 0], [0, 1]], [0, 1])
+    yield "no route leads from position 1 to position 0", from_tables([[1, 0], [1, 1]], [0, 1])
+    yield "no route leads from position 0 to position 1", from_tables([[0, 0], [0, 1]], [0, 1])
     yield (
         "action 1 leads from position 0 to 1",
         TableWorld(

@@ -51,7 +51,7 @@ PUBLISHED = {
     "ood_prompts_randomsample_2.txt": "e09e01390c7c822b9b6fabe09cc18b1ad38602bf",
     "id_prompts_randomsample_3.txt": "9684f1b399bd5703f9f664b68875ebf2ea5fd8e1",
 }
-# No checksum of these was at hand; these are ours, made with all of the above in place.
+# No published checksum exists for these files; these are our own, made when all of the above matched.
 OURS = {
     "ood_prompts_randomsample_2.json": "ba97c1ea6f110c240060ea2c72f0c2aa08097b13",
     "id_prompts_randomsample_3.json": "eecf0b770a9593ca8c4900be215e517dcba8dde0",
@@ -99,7 +99,7 @@ def test_the_whole_published_set(tmp_path: Path) -> None:
 
 
 def test_the_published_prompts_of_the_first_length(tmp_path: Path) -> None:
-    """Prompts have a seed of their own: neither documents nor later lengths change the first files."""
+    """Prompts have their own seed: neither documents nor later lengths change the first files."""
     few = GincConfig(documents=1, document_length=2, validation_documents=1, prompt_lengths=(2,))
     write_ginc(tmp_path / "ginc", few)
     for name in PUBLISHED:
@@ -276,7 +276,7 @@ def test_concepts_share_the_slow_chain_and_differ_in_the_fast_one() -> None:
 
 
 def test_hidden_states_move_by_both_chains() -> None:
-    """State `value * F + slot`: the fast chain is the inner one. Both are lopsided, so a swap would show."""
+    """State `value * F + slot`: the fast chain is the inner one. Both are asymmetric, so a swap would show."""
     world = world_of(SMALL)
     slot, value = world.slot_transitions[0], world.value_transitions
     assert world.transitions()[0, 1 * 4 + 2, 2 * 4 + 3] == value[1, 2] * slot[2, 3]
@@ -359,7 +359,7 @@ def edited(line: str, **fields: object) -> str:
         (lambda line: " ", r"must hold text, got an empty file"),
     ],
 )
-def test_damaged_prompts_are_told(
+def test_damaged_prompts_are_reported(
     small_folder: Path, tmp_path: Path, damage: Callable[[str], str], told: str
 ) -> None:
     line = (small_folder / "id_prompts_randomsample_4.json").read_text().split("\n")[7]
@@ -368,9 +368,9 @@ def test_damaged_prompts_are_told(
         read_prompts(tmp_path / "damaged.json", world_of(SMALL).vocabulary)
 
 
-def test_truth_that_lacks_something_is_told(tmp_path: Path) -> None:
+def test_truth_that_lacks_something_is_reported(tmp_path: Path) -> None:
     np.savez(tmp_path / "truth.npz", train_concept=np.zeros(1))
-    with pytest.raises(BadWalks, match="must hold `train_hidden`, it holds train_concept"):
+    with pytest.raises(BadWalks, match="must hold `train_hidden`, got train_concept"):
         read_truth(tmp_path)
 
 
@@ -419,7 +419,7 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"concepts": 0}, r"`concepts` \(=0\) must be at least 1"),
         ({"symbols": 1}, r"`symbols` \(=1\) must be at least 2"),
@@ -434,17 +434,17 @@ def test_progress_goes_from_nothing_to_all(tmp_path: Path) -> None:
         ({"prompt_lengths": (1,)}, r"`prompt_lengths` must be at least 2 each, got 1"),
         ({"prompt_lengths": (5000,)}, r"`prompt_lengths` must be below 1024, got 5000"),
         ({"prompt_examples": (-1,)}, r"`prompt_examples` must be at least 0 each, got -1"),
-        ({"prompt_examples": (600,)}, r"must fit 1024 tokens with 2 \+ 1 each, got 600"),
+        ({"prompt_examples": (600,)}, r"must fit into 1024 tokens at 2 \+ 1 tokens each, got 600"),
         ({"transition_temperature": 0.0}, r"`transition_temperature` \(=0.0\) must be above 0"),
         ({"value_stay": 1.5}, r"`value_stay` \(=1.5\) must be between 0 and 1"),
         ({"seed": -1}, r"`seed` \(=-1\) must be in"),
     ],
 )
-def test_sizes_that_make_no_sense_are_told(change: dict[str, object], told: str) -> None:
-    with pytest.raises(BadConfig, match=told):
+def test_sizes_that_make_no_sense_are_reported(change: dict[str, object], message: str) -> None:
+    with pytest.raises(BadConfig, match=message):
         replace(SMALL, **change)  # type: ignore[arg-type]
 
 
-def test_more_words_than_three_letters_make_are_told() -> None:
+def test_more_words_than_three_letters_make_are_reported() -> None:
     with pytest.raises(BadConfig, match=r"`symbols` \(=20000\) must be at most 16277"):
         world_of(replace(SMALL, symbols=20_000))

@@ -29,7 +29,7 @@ each_world = pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.na
 
 
 def lengths_by_hand(world, start, avoid=()):
-    """Breadth-first search over legal moves that goes on from no forbidden position but the start."""
+    """Breadth-first search over legal moves that expands no forbidden position except the start."""
     found, queue = {start: 0}, deque([start])
     while queue:
         position = queue.popleft()

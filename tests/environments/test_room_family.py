@@ -102,9 +102,9 @@ def test_bump_rule_reaches_the_rooms():
 
 def test_bad_families():
     base = small_base()
-    with pytest.raises(BadWorld, match=r"from 1 to all there are \(=24\), got \[20, 5\]"):
+    with pytest.raises(BadWorld, match=r"from 1 to all possible rooms \(=24\), got \[20, 5\]"):
         room_families(20, 5, base=base, num_colours=4)
-    with pytest.raises(BadWorld, match=r"from 1 to all there are \(=0\)"):
+    with pytest.raises(BadWorld, match=r"from 1 to all possible rooms \(=0\)"):
         room_families(1, 1, base=base, num_colours=2)
     with pytest.raises(BadWorld, match="must differ within a room"):
         RoomFamily(base, np.array([[1, 1, 2]]), 30)

@@ -1,4 +1,4 @@
-"""Views, rendered: they show what lies ahead, are the same each time, and the room decides what they show."""
+"""Rendered views: they show what lies ahead, are deterministic, and depend on the room."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_the_same_room_looks_the_same(room):
 
 
 @needs_graphics
-def test_another_seed_is_papered_otherwise():
+def test_another_seed_has_other_wallpapers():
     drawing = "...\n..."
     first, second = (EgocentricRoom(drawing=drawing, seed=seed, textures="painted") for seed in (0, 1))
     assert not np.array_equal(first.views, second.views)
@@ -55,7 +55,7 @@ def test_another_seed_is_papered_otherwise():
         (".\n.\n.", ".\n.\no", 0, SOUTH),
     ],
 )
-def test_a_pillar_is_seen_by_who_looks_at_it_and_by_nobody_else(empty, with_pillar, cell, sees_it):
+def test_a_pillar_is_seen_from_the_right_heading_only(empty, with_pillar, cell, sees_it):
     before = EgocentricRoom(drawing=empty, textures="painted")
     after = EgocentricRoom(drawing=with_pillar, textures="painted")
     same_cell = cell + (with_pillar[0] == "o")
@@ -120,18 +120,18 @@ def test_without_egl_and_osmesa_the_line_that_installs_them(monkeypatch):
     monkeypatch.setattr(renderer, "opens_gl", lambda backend: False)
     monkeypatch.delitem(sys.modules, "mujoco", raising=False)
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    with pytest.raises(MissingExtra, match="neither opens here: apt-get install -y libegl1"):
+    with pytest.raises(MissingExtra, match="neither works here: apt-get install -y libegl1"):
         renderer.load_mujoco.__wrapped__()
 
 
 @needs_graphics
-def test_a_backend_of_the_user_s_own_that_does_not_open():
+def test_a_backend_chosen_by_the_user_that_does_not_work():
     script = "from cogmap.environments.egocentric.renderer import load_mujoco; load_mujoco()"
     environment = os.environ | {"MUJOCO_GL": "nonsense"}
     ended = subprocess.run(
         [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=False
     )
-    assert "must be able to draw by MUJOCO_GL=nonsense, it is not" in ended.stderr.splitlines()[-1]
+    assert "must be able to render with MUJOCO_GL=nonsense, got" in ended.stderr.splitlines()[-1]
 
 
 @pytest.mark.parametrize(("opens", "chosen"), [({"egl", "osmesa"}, "egl"), ({"osmesa"}, "osmesa")])

@@ -57,7 +57,7 @@ def test_maze_by_hand():
         [0, 3, 0, 1],  # down through the door
         [1, 1, 0, 2],
         [2, 4, 1, 2],
-        [3, 5, 3, 3],  # a door lets on only the way it points
+        [3, 5, 3, 3],  # a door is passed only in its direction
         [2, 7, 4, 4],
         [5, 5, 5, 6],  # up is the wrong side of the door
         [6, 6, 6, 7],
@@ -84,9 +84,9 @@ def test_docstring_runs():
         ("###\n###", "at least 2 cells that are not walls, got 0"),
         ("#a#", "at least 2 cells that are not walls, got 1"),
         ("a\tb", "without tabs"),
-        ("aa#aa", "line 1, column 4 is not from line 1, column 1"),
-        ("aa>aa", "line 1, column 1 is not from line 1, column 3"),
-        ("ab\n#>", r"line \d, column \d is not from line \d, column \d"),
+        ("aa#aa", "no route leads from line 1, column 1 to line 1, column 4"),
+        ("aa>aa", "no route leads from line 1, column 3 to line 1, column 1"),
+        ("ab\n#>", r"no route leads from line \d, column \d to line \d, column \d"),
     ],
 )
 def test_bad_drawings(drawing, message):
@@ -97,7 +97,7 @@ def test_bad_drawings(drawing, message):
 def test_bad_tori():
     with pytest.raises(BadWorld, match="a grid must have at least 2 cells, got 0 x 3"):
         torus(0, 3)
-    with pytest.raises(BadWorld, match=r"`one_way_doors` \(=1000\) must be from 0 .* \d+ could be placed"):
+    with pytest.raises(BadWorld, match=r"`one_way_doors` \(=1000\) must be at least 0 .* \d+ could be placed"):
         torus(3, 3, one_way_doors=1000)
     with pytest.raises(BadWorld, match=r"`one_way_doors` \(=-1\) must be from 0"):
         torus(3, 3, one_way_doors=-1)

@@ -1,4 +1,4 @@
-"""The worlds that walks are drawn from, and the oracles that know them."""
+"""Worlds to sample walks in, and their ground truth: graph, shortest routes, aliasing."""
 
 from cogmap.environments.check import check_environment
 from cogmap.environments.cube import AliasedCube

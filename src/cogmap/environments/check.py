@@ -1,4 +1,4 @@
-"""The rules every world keeps, for those who write their own."""
+"""The rules that every world must follow, for users who write their own."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from cogmap.records import TableWorld
 def check_environment(world: TableWorld) -> None:
     """Raise `BadWorld` with the first rule that `world` breaks.
 
-    What the record itself holds when it is made (shapes, ranges, labels) is held here once more,
-    since a subclass may have set its fields behind the record's back.
+    The record's own checks (shapes, ranges, labels) run again, because a subclass may have bypassed them.
     """
     if not isinstance(world, TableWorld):
         raise BadWorld(f"a world must be a TableWorld, got {type(world).__name__}")
@@ -27,11 +26,11 @@ def check_environment(world: TableWorld) -> None:
     if stranded is not None:
         start, goal = stranded
         rule = "every position must be reachable from every other"
-        raise BadWorld(f"{rule}, position {goal} is not from position {start}")
+        raise BadWorld(f"{rule}, no route leads from position {start} to position {goal}")
 
 
 def _check_frozen(world: TableWorld) -> None:
-    """Tables that change under a walker would make every record taken from the world a lie."""
+    """If tables could change, walks and truth recorded earlier would no longer match the world."""
     for name in ("next_position", "observation", "legal", "coordinates"):
         array: Any = getattr(world, name)
         if array is not None and array.flags.writeable:
@@ -39,7 +38,7 @@ def _check_frozen(world: TableWorld) -> None:
 
 
 def _check_illegal_moves(world: TableWorld) -> None:
-    """Who takes an illegal action all the same stays, so that tables mean one thing everywhere."""
+    """An illegal action leaves the agent in place, so that every table means the same."""
     stays = world.next_position == np.arange(world.num_positions)[:, None]  # (P, A)
     wrong = np.argwhere(~world.legal_actions() & ~stays)
     if wrong.size:

@@ -1,6 +1,6 @@
-"""The paper's aliased cube: the surface of a cube, walked face by face, with no border anywhere.
+"""The paper's aliased cube: a grid on the surface of a cube, which has no border.
 
-The faces unfold to a cross, and `up`, `down`, `left` and `right` are those of the drawing, on each face:
+The faces unfold to a cross. On each face, `up`, `down`, `left` and `right` are the directions in this drawing:
 
           top
     left  front  right  back
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.environments.table import GRID_ACTIONS, draw_all
+from cogmap.environments.table import GRID_ACTIONS, draw_observations
 from cogmap.errors import BadWorld
 from cogmap.records import Floats, Integers, TableWorld
 
@@ -22,21 +22,23 @@ FACES = ("front", "right", "back", "left", "top", "bottom")
 _NORMAL = np.array([(0, 0, 1), (1, 0, 0), (0, 0, -1), (-1, 0, 0), (0, 1, 0), (0, -1, 0)])  # (6, 3)
 _DOWN = np.array([(0, -1, 0), (0, -1, 0), (0, -1, 0), (0, -1, 0), (0, 0, 1), (0, 0, -1)])  # (6, 3)
 _RIGHT = np.array([(1, 0, 0), (0, 0, -1), (-1, 0, 0), (0, 0, 1), (1, 0, 0), (1, 0, 0)])  # (6, 3)
-_HEADING = np.stack([-_DOWN, _DOWN, -_RIGHT, _RIGHT], axis=1)  # (6, A, 3) what each action means on each face
+_HEADING = np.stack(
+    [-_DOWN, _DOWN, -_RIGHT, _RIGHT], axis=1
+)  # (6, A, 3) direction of each action on each face
 _UNFOLDED = np.array([(1, 1), (1, 2), (1, 3), (1, 0), (0, 1), (2, 1)])  # (6, 2) row, column of each face
 
 
 class AliasedCube(TableWorld):
-    """6 faces of `edge` x `edge` cells; going over an edge lands on the adjoining cell of the next face.
+    """6 faces of `edge` x `edge` cells. A move over an edge leads to the adjacent cell of the next face.
 
     Cells are numbered face by face and row by row. `coordinates` are row and column in the unfolded cross;
-    `face`, `centres` and `corners` are there for a drawing in 3D.
+    `face`, `centres` and `corners` are for 3D drawings.
     """
 
     edge: int
     face: Integers  # (P,) index into FACES
-    centres: Floats  # (P, 3) middle of each cell on a cube that reaches from -edge to edge
-    corners: Floats  # (P, 4, 3) the corners of each cell, in turn
+    centres: Floats  # (P, 3) centre of each cell, on a cube from -edge to edge
+    corners: Floats  # (P, 4, 3) the corners of each cell, in order around it
 
     def __init__(self, edge: int = 6, observations: int = 12, seed: int = 0) -> None:
         if edge < 1:
@@ -45,7 +47,7 @@ class AliasedCube(TableWorld):
         centres = _centres(edge, face, row, column)
         super().__init__(
             next_position=_walk_tables(edge, face, centres).astype(np.int32),
-            observation=draw_all(np.random.default_rng(seed), face.size, observations),
+            observation=draw_observations(np.random.default_rng(seed), face.size, observations),
             num_observations=observations,
             coordinates=_UNFOLDED[face] * edge + np.stack([row, column], axis=1),
             action_labels=GRID_ACTIONS,
@@ -59,39 +61,39 @@ class AliasedCube(TableWorld):
         object.__setattr__(self, "corners", (centres[:, None] + offsets).astype(np.float64))
 
     def follow(self, position: int, action: int, steps: int) -> Integers:
-        """(steps + 1,): the cells met by going straight on, the heading carried over the cube's edges."""
+        """(steps + 1,): the cells visited by going straight; the heading is kept across the cube's edges."""
         place = self.centres[position].astype(int)
         heading = _HEADING[self.face[position], action]
         index = {tuple(centre): cell for cell, centre in enumerate(self.centres.astype(int).tolist())}
-        met = [position]
+        visited = [position]
         for _ in range(steps):
             place, heading = (pair[0] for pair in _advance(self.edge, place[None], heading[None]))
-            met.append(index[tuple(place.tolist())])
-        return np.array(met, dtype=np.int32)
+            visited.append(index[tuple(place.tolist())])
+        return np.array(visited, dtype=np.int32)
 
 
 def _centres(edge: int, face: Whole, row: Whole, column: Whole) -> Whole:
-    """(P, 3): the middle of each cell, in half cells from the cube's own middle: whole numbers."""
+    """(P, 3): the centre of each cell relative to the cube's centre, in half cells, so all are integers."""
     down, right = 2 * row - (edge - 1), 2 * column - (edge - 1)
     return edge * _NORMAL[face] + down[:, None] * _DOWN[face] + right[:, None] * _RIGHT[face]
 
 
 def _advance(edge: int, place: Whole, heading: Whole) -> tuple[Whole, Whole]:
-    """One cell straight on for many walkers: place and heading, each (walkers, 3).
+    """Move many agents one cell straight ahead: place and heading, each (agents, 3).
 
-    Past an edge the walker goes on down the face it comes to: against the normal of the one it left.
+    Over an edge, the new heading is opposite to the normal of the face just left.
     """
     normal = np.where(np.abs(place) == edge, np.sign(place), 0)
     leaves = (place * heading).sum(axis=1, keepdims=True) == edge - 1
-    # Over the edge: onto the face that the heading points at, in the row nearest to the face left behind.
+    # Over the edge: the new face is the one the heading points at; the cell is in the row next to the old face.
     over = place + heading - normal
     return np.where(leaves, over, place + 2 * heading), np.where(leaves, -normal, heading)
 
 
 def _walk_tables(edge: int, face: Whole, centres: Whole) -> Whole:
-    """(P, A): the cell each action leads to."""
+    """(P, A): the cell that each action leads to."""
     side = 2 * edge + 1
-    key = (centres + edge) @ (side * side, side, 1)  # (P,) one number for each place in space
+    key = (centres + edge) @ (side * side, side, 1)  # (P,) one number for each point in space
     order = np.argsort(key)
     columns = []
     for action in range(len(GRID_ACTIONS)):

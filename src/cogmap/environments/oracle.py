@@ -1,7 +1,6 @@
-"""What an agent that knows the world would do: the true graph, optimal distances and optimal routes.
+"""The ground truth of a world: its graph, shortest routes, and how aliased it is.
 
-Illegal moves are never taken. Distances count actions. Also: which positions no agent could ever distinguish, and how
-far their looks alone distinguish them.
+Illegal moves are never taken. Distances count actions.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Route:
-    """A way through the world: `actions[i]` leads from `positions[i]` to `positions[i + 1]`."""
+    """A route through the world: `actions[i]` leads from `positions[i]` to `positions[i + 1]`."""
 
     actions: Integers  # (L,)
     positions: Integers  # (L + 1,)
@@ -33,7 +32,7 @@ class Route:
 
 
 def true_edges(world: TableWorld, bumps: bool = False) -> tuple[Integers, Integers, Integers]:
-    """Source, action and target of every legal move, each (E,); with `bumps` also those that stay."""
+    """Source, action and target of every legal move, each (E,). `bumps` includes moves that stay in place."""
     taken = world.legal_actions().copy()  # (P, A)
     if not bumps:
         taken &= world.next_position != np.arange(world.num_positions)[:, None]
@@ -42,7 +41,7 @@ def true_edges(world: TableWorld, bumps: bool = False) -> tuple[Integers, Intege
 
 
 def true_graph(world: TableWorld, bumps: bool = False) -> networkx.MultiDiGraph:
-    """The world for networkx: nodes carry `observation`, edges `action`, which is also their key."""
+    """The world as a networkx graph. Nodes have an `observation`, edges an `action`, which is also their key."""
     import networkx
 
     graph = networkx.MultiDiGraph(name=world.name)
@@ -55,10 +54,10 @@ def true_graph(world: TableWorld, bumps: bool = False) -> networkx.MultiDiGraph:
 
 
 def optimal_distances(world: TableWorld, avoid: Collection[int] = (), strict: bool = False) -> Floats:
-    """(P, P): actions on a shortest route from each position to each other; inf where there is none.
+    """(P, P): number of actions on a shortest route between each pair of positions; inf where there is none.
 
-    avoid: observations not to be seen on the way; the start and the goal may show them. Where that
-        leaves no route the shortest of all counts, unless `strict`.
+    avoid: observations that the route must not pass; the start and the goal may show them. Where no such
+        route exists, the shortest route of all counts, unless `strict`.
     """
     from scipy.sparse.csgraph import shortest_path
 
@@ -155,40 +154,44 @@ def _vertices_met(world: TableWorld, start: int, goal: int, forbidden: Booleans)
 
 @dataclass(frozen=True)
 class Aliasing:
-    """How many places look alike."""
+    """How many places share an observation."""
 
     places: int
     seen: int  # observations that occur
-    shared: int  # of them, those that several places show
-    places_sharing: int  # places that do not look like any other are not among these
-    most: int  # places behind one observation
-    told_apart: int  # places that differ in what can be seen and done from there on
+    shared: int  # observations that several places show
+    places_sharing: int  # places that show a shared observation
+    most: int  # places of the most common observation
+    told_apart: (
+        int  # places that some sequence of actions distinguishes; the name is a column of stored results
+    )
 
     def sentence(self) -> str:
-        told = (
-            f"{self.places} places in {self.seen} looks: {self.shared} of these are shared, by {self.places_sharing} "
-            f"places, up to {self.most} a look"
+        text = (
+            f"{self.places} places show {self.seen} observations: {self.shared} observations are shared, "
+            f"by {self.places_sharing} places, up to {self.most} places per observation"
         )
         lost = self.places - self.told_apart
-        return told + (f"; {lost} places can never be told from others" if lost else "")
+        return text + (f"; {lost} places can never be distinguished from others" if lost else "")
 
 
 def aliasing(world: TableWorld) -> Aliasing:
-    behind = np.bincount(world.observation, minlength=world.num_observations)  # (O,) places
+    places = np.bincount(
+        world.observation, minlength=world.num_observations
+    )  # (O,) that show each observation
     return Aliasing(
         places=world.num_positions,
-        seen=int((behind > 0).sum()),
-        shared=int((behind > 1).sum()),
-        places_sharing=int(behind[behind > 1].sum()),
-        most=int(behind.max()),
-        told_apart=int(alike(world).max()) + 1,
+        seen=int((places > 0).sum()),
+        shared=int((places > 1).sum()),
+        places_sharing=int(places[places > 1].sum()),
+        most=int(places.max()),
+        told_apart=int(equivalent_positions(world).max()) + 1,
     )
 
 
-def alike(world: TableWorld) -> Integers:
-    """(P,): one number for all positions from which any actions show the same.
+def equivalent_positions(world: TableWorld) -> Integers:
+    """(P,): the class of each position. No sequence of actions distinguishes two positions of one class.
 
-    The coarsest partition in which alike positions look alike and lead to alike positions (Moore's refinement).
+    Moore's partition refinement: equal classes show the same observation and lead to equal classes.
     """
     group = np.unique(world.observation, return_inverse=True)[1].reshape(-1)
     while True:

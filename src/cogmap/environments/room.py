@@ -1,4 +1,4 @@
-"""The paper's aliased room: a grid of few colours, with one patch of it copied to a second place."""
+"""The paper's aliased room: a grid with few colours, in which one patch occurs twice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from cogmap.environments.table import (
     GRID_ACTIONS,
     check_sides,
-    draw_all,
+    draw_observations,
     grid_coordinates,
     grid_moves,
     is_connected,
@@ -23,20 +23,20 @@ Corner = tuple[int, int]  # row, column of a patch's upper left cell
 
 
 class AliasedRoom(TableWorld):
-    """A `height` x `width` room whose colours leave a walker in doubt, and a patch that doubles the doubt.
+    """A `height` x `width` room in which many cells share a colour, and a square patch occurs twice.
 
-    patch: side of the square that occurs twice; None is 4, or half the shorter side where that is less;
-        0 is none. The two copies neither overlap nor touch, not even at a corner, and hold no walls.
-    walls: inner walls. A boolean (H, W) array of blocked cells, a number of them, or a share of the room.
-    bump: what a walker does at a wall. "stay" lets it try and see the same again; "resample" lets it
-        draw only among the moves that are open.
+    patch: side of the patch; None is 4, or half the shorter side if that is less; 0 is no patch.
+        The two copies neither overlap nor touch, not even at a corner, and contain no walls.
+    walls: inner walls, as a boolean (H, W) array of blocked cells, a number of cells, or a share of the room.
+    bump: what happens at a wall. "stay": the agent may try the move and stays in place.
+        "resample": the agent draws only among the open moves.
     """
 
     height: int
     width: int
     patch: int
-    patch_corners: tuple[Corner, ...]  # the original and its copy; empty without a patch
-    free: Booleans  # (H, W) false where there is a wall
+    patch_corners: tuple[Corner, ...]  # of the original and the copy; empty without a patch
+    free: Booleans  # (H, W) false at walls
 
     def __init__(
         self,
@@ -73,14 +73,14 @@ class AliasedRoom(TableWorld):
 
 
 def _default_patch(height: int, width: int) -> int:
-    """4 in the paper's 15 x 20 room, 3 in its 6 x 8 room, and none where two of side 2 do not fit."""
+    """4 in the paper's 15 x 20 room, 3 in its 6 x 8 room, and 0 where two patches of side 2 do not fit."""
     short, long = sorted((height, width))
     side = min(4, short // 2, (long - 1) // 2)
     return side if side >= 2 else 0
 
 
 def _given_walls(walls: ArrayLike | None, height: int, width: int) -> Booleans:
-    """(H, W): the blocked cells that the caller named; none where walls are still to be drawn."""
+    """(H, W): the blocked cells given by the caller; none if walls are to be drawn at random."""
     if walls is None or np.ndim(walls) == 0:
         return np.zeros((height, width), dtype=bool)
     blocked = np.asarray(walls)
@@ -93,7 +93,7 @@ def _given_walls(walls: ArrayLike | None, height: int, width: int) -> Booleans:
 
 
 def _place_patches(rng: np.random.Generator, blocked: Booleans, patch: int) -> tuple[Corner, ...]:
-    """Random places for the patch and its copy, with at least one cell between them."""
+    """Random corners for the patch and its copy, with at least one cell between them."""
     height, width = blocked.shape
     if patch == 0:
         return ()
@@ -114,7 +114,7 @@ def _place_patches(rng: np.random.Generator, blocked: Booleans, patch: int) -> t
 
 
 def _number_of_walls(walls: ArrayLike | None, cells: int) -> int:
-    """How many walls are to be drawn: a whole number is a count, a fraction the share of the room's cells."""
+    """How many walls to draw: an integer is a count, a float a share of the room's cells."""
     if walls is None or np.ndim(walls) > 0:
         return 0
     value = np.asarray(walls)[()]
@@ -128,7 +128,7 @@ def _number_of_walls(walls: ArrayLike | None, cells: int) -> int:
 def _add_walls(
     rng: np.random.Generator, free: Booleans, corners: tuple[Corner, ...], patch: int, number: int
 ) -> Booleans:
-    """(H, W): the free cells after blocking random ones outside the patches that cut nothing off."""
+    """(H, W): the free cells after blocking random cells outside the patches; the rest stays connected."""
     free = free.copy()
     may_block = free.copy()
     for row, column in corners:
@@ -151,11 +151,11 @@ def _add_walls(
 def _colour(
     rng: np.random.Generator, free: Booleans, corners: tuple[Corner, ...], patch: int, observations: int
 ) -> Integers:
-    """(P,): every observation occurs, and what is seen in the patch is seen again in its copy."""
-    original = np.arange(free.size).reshape(free.shape)  # (H, W) the cell whose colour each cell shows
+    """(P,): random observations. Each occurs, and the patch and its copy show the same."""
+    original = np.arange(free.size).reshape(free.shape)  # (H, W) the cell whose colour each cell takes
     if corners:
         (row, column), (copy_row, copy_column) = corners
         source = original[row : row + patch, column : column + patch]
         original[copy_row : copy_row + patch, copy_column : copy_column + patch] = source
     _, group = np.unique(original[free], return_inverse=True)  # (P,)
-    return draw_all(rng, int(group.max()) + 1, observations)[group]
+    return draw_observations(rng, int(group.max()) + 1, observations)[group]

@@ -2,7 +2,7 @@
 
 A room of the family is an injective map from the O sets of the partition to the colours. Let i_1, ..., i_O be
 the sets in the order of their colours, lowest first. The rule R of the last appendix is "i_k is not k, for
-every k": the set k never wears the room's k-th colour. A room *breaks* R as often as i_k = k.
+every k": set k never has the room's k-th lowest colour. The number of k with i_k = k is how often a room *breaks* R.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cogmap.environments.room import AliasedRoom, Bump
 from cogmap.errors import BadWorld
 from cogmap.records import Integers, TableWorld, Walks
 
-MAX_SETS = 8  # the orders of the sets are listed, and there are O! of them
+MAX_SETS = 8  # all O! orders of the sets are listed
 
 
 @dataclass(frozen=True, eq=False)
 class RoomFamily:
     """Many rooms with one partition. Sample walks in `base`, which shows the sets, then `paint` them.
 
-    `family.paint(walks, rooms)` gives what an agent sees that walks the same way in the rooms named.
+    `family.paint(walks, rooms)` gives the observations of the same routes in the given rooms.
     """
 
     base: AliasedRoom  # its observation is the index of the set that a position belongs to, in [0, O)
@@ -70,7 +70,7 @@ class RoomFamily:
         )
 
     def paint(self, walks: Walks, rooms: NDArray[np.integer]) -> Walks:
-        """Walks in `base` as they look in `rooms` (B,): the same ways, in each room's own colours."""
+        """Walks in `base` with the colours of `rooms` (B,): the same routes, other observations."""
         if walks.num_observations != self.base.num_observations:
             rule = f"walks to paint must show the {self.base.num_observations} sets of the partition"
             raise BadWorld(f"{rule}, got {walks.num_observations} observations")
@@ -100,7 +100,7 @@ def room_families(
     num_colours: int = 30,
     seed: int = 0,
 ) -> tuple[RoomFamily, RoomFamily]:
-    """Training and test rooms over one partition (the paper's 6 x 8 room by default), none in both."""
+    """Disjoint training and test rooms over one partition, by default that of the paper's 6 x 8 room."""
     base = default_base(seed=seed) if base is None else base
     rng = np.random.default_rng([seed, num_colours])
     orders = _orders(base.num_observations)
@@ -115,7 +115,7 @@ def restricted_families(
     num_colours: int = 30,
     seed: int = 0,
 ) -> Mapping[str, RoomFamily]:
-    """Training rooms that keep the rule R, and new test rooms that break it never, once, twice and always.
+    """Training rooms that follow the rule R, and new test rooms that break it 0, 1, 2 and O times.
 
     Returns: the families "train", "A", "B", "C" and "D".
     """
@@ -123,20 +123,20 @@ def restricted_families(
     rng = np.random.default_rng([seed, num_colours])
     orders = _orders(base.num_observations)
     broken = (orders == np.arange(base.num_observations)).sum(axis=1)  # (Q,)
-    train, keeps = _draw_colours(rng, [train_rooms, test_rooms], orders[broken == 0], num_colours)
-    drawn = {"train": train, "A": keeps}
+    train, unbroken = _draw_colours(rng, [train_rooms, test_rooms], orders[broken == 0], num_colours)
+    drawn = {"train": train, "A": unbroken}
     for name, times in [("B", 1), ("C", 2), ("D", base.num_observations)]:
         (drawn[name],) = _draw_colours(rng, [test_rooms], orders[broken == times], num_colours)
     return {name: RoomFamily(base, colours, num_colours) for name, colours in drawn.items()}
 
 
 def default_base(bump: Bump = "stay", seed: int = 0) -> AliasedRoom:
-    """The paper's partition: 6 x 8 cells in 4 sets, a 3 x 3 patch repeated twice."""
+    """The paper's partition: 6 x 8 cells in 4 sets, with a 3 x 3 patch that occurs twice."""
     return AliasedRoom(height=6, width=8, observations=4, patch=3, bump=bump, seed=seed)
 
 
 def _orders(sets: int) -> Integers:
-    """(O!, O): every order i_1, ..., i_O in which the colours of a room may rank its sets."""
+    """(O!, O): all orders i_1, ..., i_O of the sets."""
     if sets > MAX_SETS:
         raise BadWorld(f"a family's partition must have at most {MAX_SETS} sets, got {sets}")
     return np.array(list(permutations(range(sets))), dtype=np.int32)
@@ -145,16 +145,16 @@ def _orders(sets: int) -> Integers:
 def _draw_colours(
     rng: np.random.Generator, counts: list[int], orders: Integers, num_colours: int
 ) -> list[Integers]:
-    """Tables of `counts` rooms, all different, uniform over the rooms that rank their sets as in `orders`."""
+    """Colours of `counts` rooms, all different, uniform over the rooms whose sets have one of the `orders`."""
     sets = orders.shape[1]
     choices = comb(num_colours, sets)
     total = len(orders) * choices
     if min(counts) < 1 or sum(counts) > total:
-        raise BadWorld(f"rooms of a kind must be from 1 to all there are (={total}), got {counts} of them")
+        raise BadWorld(f"the number of rooms must be from 1 to all possible rooms (={total}), got {counts}")
     drawn = rng.choice(total, size=sum(counts), replace=False)  # (R,)
     order, ranked = orders[drawn // choices], _choose(drawn % choices, num_colours, sets)  # each (R, O)
     colours = np.empty_like(ranked)
-    np.put_along_axis(colours, order, ranked, axis=1)  # the set i_k wears the k-th lowest colour
+    np.put_along_axis(colours, order, ranked, axis=1)  # set i_k gets the k-th lowest colour
     return np.split(colours, np.cumsum(counts)[:-1])
 
 

@@ -1,4 +1,4 @@
-"""3D rooms: floor plan, what they are built and papered with, and the agent's views of them."""
+"""3D rooms: floor plan, scene, textures and the agent's views."""
 
 from cogmap.environments.egocentric.room import EGOCENTRIC_ACTIONS, HEADINGS, EgocentricRoom
 

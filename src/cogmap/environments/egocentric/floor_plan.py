@@ -1,30 +1,29 @@
-"""Floor plans: which cells of a 3D room are free, and where its walls and pillars stand.
+"""Floor plans of 3D rooms: free cells, walls and pillars.
 
-A plan is drawn with one character a cell, `.` free, `#` wall, `o` pillar; an outer wall goes around it.
+A plan is drawn with one character per cell: `.` free, `#` wall, `o` pillar. An outer wall surrounds it.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import dedent
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.environments.table import is_connected
+from cogmap.environments.table import WALL, cells_of, is_connected
 from cogmap.errors import BadWorld
 from cogmap.records import Booleans
 
-FREE, WALL, PILLAR = ".", "#", "o"
-LONGEST_WALL = 3  # cells of an inner wall
-_CELLS_PER_WALL = 16  # one inner wall, and one pillar, for so many cells
+FREE, PILLAR = ".", "o"  # and WALL
+LONGEST_WALL = 3  # cells in an inner wall
+_CELLS_PER_WALL = 16  # one inner wall per this many cells of the room
 _CELLS_PER_PILLAR = 20
 _TRIES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class FloorPlan:
-    """The drawing as an array; every free cell can be walked to from every other."""
+    """The drawing as an array. Every free cell is reachable from every other."""
 
     cells: NDArray[np.str_]  # (H, W) of FREE, WALL and PILLAR
 
@@ -56,18 +55,12 @@ class FloorPlan:
 
 
 def plan_from_text(drawing: str) -> FloorPlan:
-    """A floor plan from its drawing; common indentation is removed, short lines are filled up with walls."""
-    if "\t" in drawing:
-        raise BadWorld("a floor plan must be drawn without tabs, got one: a tab is not as wide as a cell")
-    lines = [line.rstrip() for line in dedent(drawing).strip("\n").splitlines()]
-    width = max((len(line) for line in lines), default=0)
-    if width == 0:
-        raise BadWorld("a floor plan must have a free cell, got an empty drawing")
-    return FloorPlan(np.array([list(line.ljust(width, WALL)) for line in lines]))
+    """A floor plan from its drawing. Common indentation is removed; short lines are padded with walls."""
+    return FloorPlan(cells_of(drawing, "a floor plan"))
 
 
 def random_plan(height: int, width: int, rng: np.random.Generator) -> FloorPlan:
-    """Straight inner walls of 2 to 3 cells and single pillars, about one of each for every 16 to 20 cells."""
+    """Straight inner walls of 2 or 3 cells and single pillars, one wall per 16 and one pillar per 20 cells."""
     if height < 1 or width < 1:
         raise BadWorld(f"a room must have at least one cell, got {height} x {width}")
     cells = np.full((height, width), FREE)
@@ -81,7 +74,7 @@ def random_plan(height: int, width: int, rng: np.random.Generator) -> FloorPlan:
 
 
 def _place(cells: NDArray[np.str_], symbol: str, rng: np.random.Generator) -> bool:
-    """Try one obstacle somewhere: it may touch the outer wall, but no other obstacle, and must cut nothing off."""
+    """Try to place one obstacle at random. It may touch only the outer wall, and all free cells must stay connected."""
     shape = [1, 1]
     if symbol == WALL:
         shape[rng.integers(2)] = int(rng.integers(2, LONGEST_WALL + 1))

@@ -1,6 +1,6 @@
-"""Pictures of a 3D room by MuJoCo's renderer: through the agent's eyes, from above, and at an angle.
+"""Pictures of a 3D room rendered by MuJoCo: from the agent's position, from above, and at an angle.
 
-MuJoCo draws without a display by EGL, else by OSMesa; where neither works, one line says what to install.
+MuJoCo renders without a display through EGL or OSMesa. If neither works, the error says what to install.
 """
 
 from __future__ import annotations
@@ -26,12 +26,16 @@ if TYPE_CHECKING:
 
 Images = NDArray[np.uint8]  # (..., H, W, 3)
 EYE_HEIGHT = 0.6  # metres
-VIEW = Finish(width=64, height=64, field_of_view=75)  # smoothing and shadows would cost nearly all the speed
+VIEW = Finish(
+    width=64, height=64, field_of_view=75
+)  # antialiasing and shadows would make rendering far slower
 PORTRAIT = Finish(width=1100, height=1000, field_of_view=18, samples=8, shadows=4096, sky=False)
+HEADLESS = ("egl", "osmesa")  # in the order of trial
+INSTALL_LINE = "apt-get install -y libegl1 libgl1 libgl1-mesa-dri libosmesa6"
 
 
 class RoomRenderer:
-    """A room drawn by one graphics context; made by `open_renderer`, which closes it."""
+    """Renders one room with one graphics context. `open_renderer` makes and closes it."""
 
     def __init__(self, room: EgocentricRoom, finish: Finish) -> None:
         mujoco = load_mujoco()
@@ -45,7 +49,7 @@ class RoomRenderer:
         self._camera.type = mujoco.mjtCamera.mjCAMERA_FREE
 
     def view(self, row: float, column: float, heading: float) -> Images:
-        """(H, W, 3): what the agent sees from the middle of a cell; heading 0 is north, 1 east."""
+        """(H, W, 3): the agent's view from the centre of a cell; heading 0 is north, 1 is east."""
         x, y = place(row, column)
         angle = np.pi / 2 * (1 - heading)
         lookat = (float(x + 0.01 * np.cos(angle)), float(y + 0.01 * np.sin(angle)), EYE_HEIGHT)
@@ -56,18 +60,18 @@ class RoomRenderer:
         return self._draw(self._middle(), 1.27 * self._distance(), 62.0, -48.0)
 
     def from_above(self) -> Images:
-        """(H, W, 3): the whole room from straight above, north up; `metres_high` says how much of it."""
+        """(H, W, 3): the whole room from straight above, north up, `metres_high` from top to bottom."""
         return self._draw(self._middle(), self._distance(), 90.0, -90.0)
 
     def metres_high(self) -> float:
-        """How much floor `from_above` shows from its upper to its lower edge."""
+        """Metres of floor between the upper and lower edge of `from_above`."""
         return max(self._plan.height, self._plan.width) + 2.6
 
     def close(self) -> None:
         self._renderer.close()
 
     def _distance(self) -> float:
-        """From where the height of a picture spans the room."""
+        """The camera distance at which the picture's height spans the room."""
         return self.metres_high() / (2 * float(np.tan(np.radians(self._finish.field_of_view / 2))))
 
     def _middle(self) -> tuple[float, float, float]:
@@ -94,7 +98,7 @@ def open_renderer(room: EgocentricRoom, finish: Finish = VIEW) -> Iterator[RoomR
 
 
 def render_views(room: EgocentricRoom) -> Images:
-    """(P, 64, 64, 3): what is seen at each position."""
+    """(P, 64, 64, 3): the view at each position."""
     with open_renderer(room) as renderer:
         return np.stack([renderer.view(*at) for at in room.places().tolist()])
 
@@ -102,16 +106,12 @@ def render_views(room: EgocentricRoom) -> Images:
 def _make_renderer(mujoco: Any, model: Any, finish: Finish) -> Any:
     try:
         return mujoco.Renderer(model, finish.height, finish.width)
-    except Exception as problem:  # PyOpenGL and the drivers below it fail in many ways
-        raise MissingExtra(f"MuJoCo cannot draw here ({problem}): {INSTALL_LINE}") from problem
-
-
-HEADLESS = ("egl", "osmesa")  # in the order in which they are tried
-INSTALL_LINE = "apt-get install -y libegl1 libgl1 libgl1-mesa-dri libosmesa6"
+    except Exception as problem:  # PyOpenGL and its drivers raise many kinds of errors
+        raise MissingExtra(f"MuJoCo cannot render here ({problem}): {INSTALL_LINE}") from problem
 
 
 def opens_gl(backend: str) -> bool:
-    """Whether MuJoCo can draw by this backend without a display; some crash, so in a process of its own."""
+    """Whether MuJoCo can render with this backend. Some backends crash, so the test runs in its own process."""
     script = "import mujoco; mujoco.GLContext(64, 64).make_current()"
     environment = os.environ | {"MUJOCO_GL": backend}
     try:
@@ -125,20 +125,22 @@ def opens_gl(backend: str) -> bool:
 
 @lru_cache(maxsize=1)
 def load_mujoco() -> Any:
-    """MuJoCo with a backend that draws here. It reads `MUJOCO_GL` when it is imported: a user's own choice stays."""
+    """MuJoCo with a backend that works here. It reads `MUJOCO_GL` on import; the user's own choice is kept."""
     if find_spec("mujoco") is None:
         raise MissingExtra('views of a 3D room need MuJoCo: pip install "cogmap[3d]"')
     if "mujoco" not in sys.modules and not os.environ.get("MUJOCO_GL"):
-        os.environ["MUJOCO_GL"] = _first_that_opens()
+        os.environ["MUJOCO_GL"] = _first_working_backend()
     try:
         return import_module("mujoco")
-    except Exception as problem:  # PyOpenGL fails in many ways where its library is not there
-        rule = f"MuJoCo must be able to draw by MUJOCO_GL={os.environ['MUJOCO_GL']}, it is not ({problem})"
-        raise MissingExtra(f"{rule}: leave MUJOCO_GL out, or {INSTALL_LINE}") from problem
+    except Exception as problem:  # PyOpenGL raises many kinds of errors if its library is missing
+        rule = f"MuJoCo must be able to render with MUJOCO_GL={os.environ['MUJOCO_GL']}, got {problem!r}"
+        raise MissingExtra(f"{rule}: unset MUJOCO_GL, or {INSTALL_LINE}") from problem
 
 
-def _first_that_opens() -> str:
+def _first_working_backend() -> str:
     for backend in HEADLESS:
         if opens_gl(backend):
             return backend
-    raise MissingExtra(f"MuJoCo must be able to draw by EGL or OSMesa, neither opens here: {INSTALL_LINE}")
+    raise MissingExtra(
+        f"MuJoCo must be able to render with EGL or OSMesa, neither works here: {INSTALL_LINE}"
+    )

@@ -1,4 +1,4 @@
-"""A 3D room seen through the agent's eyes (section 4.3): forward, left and right instead of a compass."""
+"""An egocentric 3D room (section 4.3): the agent sees a view, and moves forward or turns left or right."""
 
 from __future__ import annotations
 
@@ -16,22 +16,21 @@ if TYPE_CHECKING:
 
 EGOCENTRIC_ACTIONS = ("forward", "left", "right")
 HEADINGS = ("north", "east", "south", "west")
-AHEAD = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])  # (4, 2) row, column of a step in each heading
+AHEAD = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])  # (4, 2) row, column of a step along each heading
 
 
 class EgocentricRoom(TableWorld):
-    """A room of 1 m cells with inner walls and pillars, drawn from `seed` or given as a drawing.
+    """A room of 1 m cells with inner walls and pillars, random from `seed` or given as a drawing.
 
-    A position is (row, column, heading): number 4 * cell + heading, cells counted row by row. `forward` goes
-    one cell, or stays at a wall; `left` and `right` turn by 90 degrees.
+    A position is (row, column, heading), numbered 4 * cell + heading, with cells counted row by row. `forward`
+    moves one cell, or stays at a wall; `left` and `right` turn by 90 degrees.
 
-    `observation` numbers the places one by one: it says which view is seen, not how it looks. The `views`
-    themselves are rendered when first asked for, once, and are what a quantizer turns into observations.
-    Floor plan and tables need no renderer.
+    `observation` is the position's own number: the index of its view. The `views` are rendered once, on first
+    use; a quantizer turns them into aliased observations. Floor plan and tables need no renderer.
 
-    drawing: the floor plan, `.` free, `#` wall, `o` pillar; `height` and `width` are then its own.
-    textures: "lab" are DeepMind Lab's, from the package labmaze; "painted" are our own; "auto" is the first
-        where it is installed. They decide what the room looks like, so they belong to its seed.
+    drawing: the floor plan, `.` free, `#` wall, `o` pillar; it overrides `height` and `width`.
+    textures: "lab" are DeepMind Lab's, from the package labmaze; "painted" are our own; "auto" is "lab" if
+        labmaze is installed, else "painted". They change the views, so a seed alone does not determine a room.
     """
 
     plan: FloorPlan
@@ -66,7 +65,7 @@ class EgocentricRoom(TableWorld):
 
     @cached_property
     def views(self) -> Images:
-        """(P, 64, 64, 3): what is seen at every position, rendered once."""
+        """(P, 64, 64, 3): the view at every position, rendered once."""
         from cogmap.environments.egocentric.renderer import render_views
 
         views = render_views(self)

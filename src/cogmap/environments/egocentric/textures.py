@@ -1,6 +1,6 @@
-"""What a 3D room is papered with: DeepMind Lab's own textures where `labmaze` is installed, painted ones otherwise.
+"""Textures of a 3D room: DeepMind Lab's own if `labmaze` is installed, painted ones otherwise.
 
-Painted ones (wall papers, floors, skies, posters) need nothing but a seed.
+Painted textures (wallpapers, floors, skies, posters) need only a seed.
 """
 
 from __future__ import annotations
@@ -19,11 +19,72 @@ from cogmap.errors import BadConfig, MissingExtra
 
 Image = NDArray[np.uint8]  # (side, side, 3)
 Plane = NDArray[np.float64]  # (side, side)
+TextureSource = Literal["auto", "lab", "painted"]
+SIDE = 256  # pixels of a texture; a view has 64
+SKY_SIDES = ("right", "left", "up", "down", "front", "back")
+_SKY_FILES = dict(zip(SKY_SIDES, ("rt", "lf", "up", "dn", "ft", "bk"), strict=True))
 _GOLDEN = 0.618033988749895
 
 
+@dataclass(frozen=True, eq=False)
+class Textures:
+    """All textures of a room."""
+
+    walls: tuple[Image, ...]
+    floor: Image
+    sky: dict[str, Image]  # by SKY_SIDES
+    posters: tuple[Image, ...]
+
+
+def choose_source(source: TextureSource) -> TextureSource:
+    """The source that `auto` means on this machine."""
+    if source not in ("auto", "lab", "painted"):
+        raise BadConfig(f'`textures` must be "auto", "lab" or "painted", got {source!r}')
+    if source == "auto":
+        return "painted" if find_spec("labmaze") is None else "lab"
+    return source
+
+
+def draw_textures(source: TextureSource, walls: int, posters: int, rng: np.random.Generator) -> Textures:
+    """Different wallpapers and posters, as many as asked for or available, a floor and a sky."""
+    pictures = tuple(_paint_poster(SIDE // 2, rng) for _ in range(posters))
+    if choose_source(source) == "painted":
+        return Textures(
+            walls=tuple(_paint_wall(SIDE, turn, rng) for turn in range(walls)),
+            floor=_paint_floor(SIDE, rng),
+            sky={side: _paint_sky(SIDE, side, rng) for side in SKY_SIDES},
+            posters=pictures,
+        )
+    assets = _lab_assets()
+    papers = sorted(assets.glob("style_*/wall_*_d.png"))
+    floors = sorted(assets.glob("style_*/floor_*_d.png"))
+    sky = assets / f"sky_0{rng.integers(2, 4)}"  # sky_01 is a night scene
+    return Textures(
+        walls=tuple(_load(papers[index]) for index in rng.permutation(len(papers))[:walls]),
+        floor=_load(floors[rng.integers(len(floors))]),
+        sky={side: _load(sky / f"{name}.png") for side, name in _SKY_FILES.items()},
+        posters=pictures,
+    )
+
+
+def _lab_assets() -> Path:
+    """The folder of textures in labmaze, found without importing its compiled modules."""
+    spec = find_spec("labmaze")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra('textures="lab" needs labmaze: pip install "cogmap[3d]" on Python below 3.13')
+    return Path(spec.submodule_search_locations[0]) / "assets"
+
+
+def _load(path: Path) -> Image:
+    from PIL import Image as Pictures
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about transparent palettes, which are not used
+        return np.asarray(Pictures.open(path).convert("RGB").resize((SIDE, SIDE), Pictures.Resampling.BOX))
+
+
 def _paint_wall(side: int, turn: int, rng: np.random.Generator) -> Image:
-    """A wall paper; those of successive turns differ in hue and pattern."""
+    """A wallpaper. Successive values of `turn` differ in hue and pattern."""
     hue = (turn * _GOLDEN + 0.03) % 1
     light, ink = _colour(hue, rng.uniform(0.5, 0.68), 0.65), _colour(hue, 0.25, 0.6)
     pattern = (_bricks, _tiles, _planks, _hexagons, _rings)[turn % 5]
@@ -42,7 +103,7 @@ def _paint_floor(side: int, rng: np.random.Generator) -> Image:
 
 
 def _paint_sky(side: int, face: str, rng: np.random.Generator) -> Image:
-    """A blue dome over a skyline; what lies below the horizon is dark."""
+    """A blue sky over a skyline; below the horizon it is dark."""
     high, low = np.array((0.25, 0.5, 0.9)), np.array((0.78, 0.9, 1.0))
     if face in ("up", "down"):
         return _image(np.broadcast_to(high if face == "up" else low * 0.3, (side, side, 3)))
@@ -117,7 +178,7 @@ def _rings(side: int, rng: np.random.Generator) -> tuple[Plane, Plane]:
 
 
 def _grid_lines(x: Plane, y: Plane, thick: float) -> Plane:
-    """1 where a coordinate is next to a whole number."""
+    """1 where a coordinate is close to an integer."""
     return ((x % 1 < thick) | (y % 1 < thick)).astype(float)
 
 
@@ -133,66 +194,3 @@ def _colour(hue: float, lightness: float, saturation: float) -> NDArray[np.float
 
 def _image(picture: NDArray[np.float64]) -> Image:
     return np.round(np.clip(picture, 0, 1) * 255).astype(np.uint8)
-
-
-TextureSource = Literal["auto", "lab", "painted"]
-SIDE = 256  # pixels of a texture; a view has 64
-SKY_SIDES = ("right", "left", "up", "down", "front", "back")
-_SKY_FILES = dict(zip(SKY_SIDES, ("rt", "lf", "up", "dn", "ft", "bk"), strict=True))
-
-
-@dataclass(frozen=True, eq=False)
-class Textures:
-    """All pictures that a room needs."""
-
-    walls: tuple[Image, ...]
-    floor: Image
-    sky: dict[str, Image]  # by SKY_SIDES
-    posters: tuple[Image, ...]
-
-
-def choose_source(source: TextureSource) -> TextureSource:
-    """The source that `auto` stands for here."""
-    if source not in ("auto", "lab", "painted"):
-        raise BadConfig(f'`textures` must be "auto", "lab" or "painted", got {source!r}')
-    if source == "auto":
-        return "painted" if find_spec("labmaze") is None else "lab"
-    return source
-
-
-def draw_textures(source: TextureSource, walls: int, posters: int, rng: np.random.Generator) -> Textures:
-    """Different walls and posters, as many as asked for or as there are, a floor and a sky."""
-    pictures = tuple(_paint_poster(SIDE // 2, rng) for _ in range(posters))
-    if choose_source(source) == "painted":
-        return Textures(
-            walls=tuple(_paint_wall(SIDE, turn, rng) for turn in range(walls)),
-            floor=_paint_floor(SIDE, rng),
-            sky={side: _paint_sky(SIDE, side, rng) for side in SKY_SIDES},
-            posters=pictures,
-        )
-    assets = _lab_assets()
-    papers = sorted(assets.glob("style_*/wall_*_d.png"))
-    floors = sorted(assets.glob("style_*/floor_*_d.png"))
-    sky = assets / f"sky_0{rng.integers(2, 4)}"  # the first one shows a night without windows
-    return Textures(
-        walls=tuple(_load(papers[index]) for index in rng.permutation(len(papers))[:walls]),
-        floor=_load(floors[rng.integers(len(floors))]),
-        sky={side: _load(sky / f"{name}.png") for side, name in _SKY_FILES.items()},
-        posters=pictures,
-    )
-
-
-def _lab_assets() -> Path:
-    """The folder of pictures in labmaze, found without importing its compiled parts."""
-    spec = find_spec("labmaze")
-    if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra('textures="lab" needs labmaze: pip install "cogmap[3d]" on Python below 3.13')
-    return Path(spec.submodule_search_locations[0]) / "assets"
-
-
-def _load(path: Path) -> Image:
-    from PIL import Image as Pictures
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about palettes with transparency, which is not used
-        return np.asarray(Pictures.open(path).convert("RGB").resize((SIDE, SIDE), Pictures.Resampling.BOX))

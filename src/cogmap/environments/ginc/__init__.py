@@ -1,6 +1,6 @@
-"""GINC, the text of the paper's last experiment: documents and prompts drawn from hidden Markov models.
+"""GINC, the text of the paper's last experiment: documents and prompts sampled from hidden Markov models.
 
-The published set cannot be shipped, so it is made again here, byte for byte, from numpy's legacy generator.
+The published set cannot be shipped. This package generates it again, byte for byte, with numpy's legacy generator.
 """
 
 from cogmap.environments.ginc.config import GincConfig

@@ -1,4 +1,4 @@
-"""The sizes and seeds of a GINC set; the defaults are those of the published one."""
+"""The sizes and seed of a GINC set. The defaults are those of the published set."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from cogmap.errors import BadConfig
 
-LONGEST_PROMPT = 1024  # complete examples of a prompt, delimiters included, take at most so many tokens
-MOST_TOKENS = 200_000_000  # of one file: beyond that the whole set no longer fits in memory
-MOST_TRANSITIONS = 100_000_000  # entries of all transition tables together
-SEED_OFFSET = 3  # values' transitions and prompts start from `seed` + 3
-# Which sizes must be at least how much for the draws to have a range to draw from.
+LONGEST_PROMPT = 1024  # maximum tokens of the complete examples of a prompt, including delimiters
+MOST_TOKENS = 200_000_000  # in one file; a larger set does not fit in memory
+MOST_TRANSITIONS = 100_000_000  # entries in all transition tables
+SEED_OFFSET = 3  # the slow chain's transitions and the prompts use `seed` + 3
+# The minimum of each size, below which a random draw would have an empty range.
 LEAST = {
     "concepts": 1,
     "symbols": 2,
@@ -26,18 +26,20 @@ LEAST = {
 
 @dataclass(frozen=True)
 class GincConfig:
-    """What a GINC set is made of."""
+    """The parameters of a GINC set."""
 
-    concepts: int = 5  # hidden Markov models of the documents; as many again for prompts out of distribution
-    symbols: int = 50  # words of the vocabulary, the delimiter included
+    concepts: int = (
+        5  # hidden Markov models of the documents; there are as many more for prompts out of distribution
+    )
+    symbols: int = 50  # words in the vocabulary, including the delimiter
     values: int = 10  # states of the slow chain
     slots: int = 10  # states of the fast chain; slot 0 emits the delimiter
     documents: int = 1000  # training documents
-    document_length: int = 10_240  # tokens of each
+    document_length: int = 10_240  # tokens in each
     validation_documents: int = 100
     validation_length: int = 1024
-    prompts: int = 2500  # prompts of each (length, examples) pair
-    prompt_lengths: tuple[int, ...] = (2, 3, 5, 8, 10)  # tokens of an example, k; drawn in this order
+    prompts: int = 2500  # for each (length, examples) pair
+    prompt_lengths: tuple[int, ...] = (2, 3, 5, 8, 10)  # tokens in an example, k; sampled in this order
     prompt_examples: tuple[int, ...] = (0, 1, 2, 4, 8, 16, 32, 64, 128, 256)  # complete examples, n
     transition_temperature: float = 0.1
     start_temperature: float = 10.0
@@ -50,7 +52,7 @@ class GincConfig:
         _check_numbers(self)
 
     def examples_of(self, length: int) -> tuple[int, ...]:
-        """The numbers of examples whose prompts of `length`-token examples are not too long."""
+        """The numbers of examples of `length` tokens that fit into a prompt."""
         return tuple(count for count in self.prompt_examples if (length + 1) * count <= LONGEST_PROMPT)
 
 
@@ -65,7 +67,7 @@ def _check_sizes(config: GincConfig) -> None:
             raise BadConfig(f"`{count}` times `{length}` (={tokens}) must be at most {MOST_TOKENS}")
     transitions = 2 * config.concepts * (config.values * config.slots) ** 2
     if transitions > MOST_TRANSITIONS:
-        rule = "2 `concepts` (`values` `slots`)^2, the transitions of all concepts,"
+        rule = "the transitions of all concepts, 2 `concepts` (`values` `slots`)^2,"
         raise BadConfig(f"{rule} (={transitions}) must be at most {MOST_TRANSITIONS}")
 
 
@@ -80,7 +82,9 @@ def _check_prompts(config: GincConfig) -> None:
         if length >= LONGEST_PROMPT:
             raise BadConfig(f"`prompt_lengths` must be below {LONGEST_PROMPT}, got {length}")
         if not config.examples_of(length):
-            rule = f"some number of `prompt_examples` must fit {LONGEST_PROMPT} tokens with {length} + 1 each"
+            rule = (
+                f"one of `prompt_examples` must fit into {LONGEST_PROMPT} tokens at {length} + 1 tokens each"
+            )
             raise BadConfig(f"{rule}, got {_listed(config.prompt_examples)}")
         tokens = config.prompts * (length + 1) * (max(config.examples_of(length)) + 1)
         if tokens > MOST_TOKENS:

@@ -1,8 +1,12 @@
-"""What numpy's legacy generator would draw, made for many places of its stream at once.
+"""The draws of numpy's legacy generator, computed for many places in its stream at once.
 
-The generator is a stream of 32-bit words. `rand()` reads two of them; `randint(low, low + bound)` reads
-words, masked to the bits `bound` needs, until one is below `bound`, and reads none at all when `bound` is 1.
-So where a draw ends depends only on where it starts, and a table over all starts replaces the calls.
+Why not call the generator: the published prompts take one call per token, 39 million calls from Python, and must be
+matched byte for byte. This file computes the same draws with array operations; `python -m benchmarks.ginc` prints how
+many times faster that is.
+
+The generator is a stream of 32-bit words. `rand()` reads two of them. `randint(low, low + bound)` masks words to the
+bits that `bound` needs, until one is below `bound`; it reads none if `bound` is 1. So the end of a draw depends only on
+its start, and a table over all starts replaces the calls.
 """
 
 from __future__ import annotations
@@ -19,14 +23,14 @@ Places = NDArray[np.int32]
 
 
 class WordStream:
-    """The coming words of a legacy generator, looked at before they are consumed."""
+    """The next words of a legacy generator, which can be read before they are consumed."""
 
     def __init__(self, seed: int) -> None:
         self._random = np.random.RandomState(seed)
         self._words: Words = np.empty(0, dtype=np.uint32)
 
     def peek(self, count: int) -> Words:
-        """(count,): the next words, still to come."""
+        """(count,): the next words, without consuming them."""
         missing = count - self._words.size
         if missing > 0:
             fresh = self._random.randint(0, 2**32, size=missing, dtype=np.uint32)
@@ -39,10 +43,10 @@ class WordStream:
 
 @dataclass(frozen=True, eq=False)
 class BoundedDraw:
-    """`randint(0, bound)` from every place of a stretch of W words; W itself stands for "past its end"."""
+    """`randint(0, bound)` from every place in W words. Place W means "past the end"."""
 
-    value: Places  # (W + 1,) what is drawn when reading starts there
-    after: Places  # (W + 1,) the place after the last word read, W when the stretch is too short
+    value: Places  # (W + 1,) the number drawn if reading starts at this place
+    after: Places  # (W + 1,) the place after the last word read; W if there are too few words
 
 
 def bounded_draw(words: Words, bound: int) -> BoundedDraw:
@@ -53,29 +57,33 @@ def bounded_draw(words: Words, bound: int) -> BoundedDraw:
     masked[:-1] = words & np.uint32((1 << (bound - 1).bit_length()) - 1)
     accepted = places.copy()
     accepted[masked >= bound] = words.size
-    accepted = np.minimum.accumulate(accepted[::-1])[::-1]  # (W + 1,) the first accepted word from here on
+    accepted = np.minimum.accumulate(accepted[::-1])[
+        ::-1
+    ]  # (W + 1,) the first accepted word at or after each place
     return BoundedDraw(masked[accepted], np.minimum(accepted + 1, words.size, dtype=np.int32))
 
 
 def uniform_draw(words: Words, place: Places) -> Floats:
-    """`rand()` from each of the given places: 53 bits out of two words."""
+    """`rand()` from each given place: 53 bits from two words."""
     high = (words[place] >> np.uint32(5)).astype(np.float64)
     low = (words[place + 1] >> np.uint32(6)).astype(np.float64)
     return (high * 2.0**26 + low) / 2.0**53
 
 
 class CumulativeTable:
-    """Rows of cumulative probabilities, padded for a binary search of many rows at once."""
+    """Rows of cumulative probabilities, padded for a binary search in many rows at once."""
 
     def __init__(self, cumulative: Floats) -> None:
         rows, columns = cumulative.shape
-        self._width = 1 << columns.bit_length()  # above `columns`, so that a search can end past the last one
+        self._width = (
+            1 << columns.bit_length()
+        )  # larger than `columns`, so that a search can end past the last column
         padded = np.full((rows, self._width), np.inf)
         padded[:, :columns] = cumulative
         self._entries = padded.reshape(-1)
 
     def first_above(self, row: Integers, uniform: Floats) -> Integers:
-        """The first column of each row above its uniform number; the number of columns if none is."""
+        """The first column of each row that is above its uniform number; the number of columns if none is."""
         base = row * self._width - 1
         found = np.zeros_like(row)
         step = self._width // 2

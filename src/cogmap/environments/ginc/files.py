@@ -1,4 +1,4 @@
-"""A GINC folder: the published files, written all or none, and read back with their truth."""
+"""A GINC folder: write all published files or none, and read them back with their truth."""
 
 from __future__ import annotations
 
@@ -27,12 +27,24 @@ from cogmap.errors import BadOutput, BadWalks
 from cogmap.files import read_arrays, read_text, write_arrays
 from cogmap.records import Integers, Labels
 
-Report = Callable[[str, float], None]  # the file being written, and the share of all tokens that are done
+Report = Callable[[str, float], None]  # the file being written, and the share of all tokens done
 Row = dict[str, Any]
+TRUTH = ("train_concept", "train_hidden", "validation_concept", "validation_hidden")
+PARAMETERS = ("start", "slot_transitions", "value_transitions", "emission", "vocabulary")
+FIELDS = {
+    "text": str,
+    "label": str,
+    "x": list,
+    "slot_pattern": list,
+    "test_value": int,
+    "hmm_type": str,
+    "n_examples": int,
+    "hmm_id": int,
+}
 
 
 def write_ginc(out: str | Path, config: GincConfig, report: Report = lambda name, share: None) -> list[Path]:
-    """Write the whole set into the folder `out`, which must be absent or empty; the files, in order."""
+    """Write the whole set into the folder `out`, which must be absent or empty. Returns the files in order."""
     random = np.random.RandomState(config.seed)
     world = build_world(config, random)
     with whole_folder(Path(out)) as folder:
@@ -51,6 +63,38 @@ def write_ginc(out: str | Path, config: GincConfig, report: Report = lambda name
             names += [f"{name}.txt", f"{name}.json"]
         report("", 1.0)
     return [Path(out) / name for name in names]
+
+
+def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
+    """The concepts, and the hidden states of the training and the validation documents."""
+    path = Path(folder) / "truth.npz"
+    arrays = read_arrays(path, BadWalks)
+    for name in (*TRUTH, *PARAMETERS):
+        if name not in arrays:
+            raise BadWalks(f"{path} must hold `{name}`, got {', '.join(sorted(arrays)) or 'no arrays'}")
+    training, validation = (
+        Documents(arrays[f"{kind}_concept"].astype(np.int32), arrays[f"{kind}_hidden"].astype(np.int32))
+        for kind in ("train", "validation")
+    )
+    world = GincWorld(
+        start=arrays["start"],
+        slot_transitions=arrays["slot_transitions"],
+        value_transitions=arrays["value_transitions"],
+        emission=arrays["emission"].astype(np.int32),
+        vocabulary=tuple(arrays["vocabulary"].tolist()),
+    )
+    return world, training, validation
+
+
+def read_prompts(path: str | Path, vocabulary: Labels) -> list[Prompts]:
+    """The prompts in a file `..._prompts_randomsample_K.json`, one record per number of examples, in order."""
+    index = {word: place for place, word in enumerate(vocabulary)}
+    groups: dict[tuple[int, int, bool], list[dict[str, Any]]] = {}
+    for number, line in enumerate(read_text(path, BadWalks).splitlines(), start=1):
+        row = _row(line, index, f"line {number} of {path}")
+        kind = (len(row["x"]) + 1, row["n_examples"], row["hmm_type"] == "ID_sample")
+        groups.setdefault(kind, []).append(row)
+    return [_record(kind, rows, path) for kind, rows in groups.items()]
 
 
 def _write_documents(folder: Path, world: GincWorld, training: Documents, validation: Documents) -> list[str]:
@@ -77,12 +121,12 @@ def _write_documents(folder: Path, world: GincWorld, training: Documents, valida
 
 
 class _Writer:
-    """A text file with the delimiter after every text and, if asked for, a file of one JSON object a line."""
+    """Writes a text file with a delimiter after every text and, if given, a file with one JSON object per line."""
 
     def __init__(self, text: Path, lines: Path | None = None) -> None:
         self._text = text.open("w", encoding="ascii", newline="\n")
         self._lines = lines.open("w", encoding="ascii", newline="\n") if lines else None
-        self._between = ""  # the last line has no end
+        self._between = ""  # the last line has no line break
 
     def __enter__(self) -> _Writer:
         return self
@@ -132,7 +176,7 @@ def _prompt_rows(prompts: Prompts, vocabulary: Labels) -> Iterator[Row]:
 
 
 def _texts(tokens: Integers, vocabulary: Labels) -> Iterator[str]:
-    """The rows of tokens (B, N), each as words with spaces between."""
+    """The rows of tokens (B, N), each as words joined by spaces."""
     words = np.array(vocabulary, dtype=object)
     for row in tokens:
         yield " ".join(words[row].tolist())
@@ -149,7 +193,7 @@ def _prompt_tokens(config: GincConfig) -> int:
 
 @contextmanager
 def whole_folder(out: Path) -> Iterator[Path]:
-    """A folder to write into whose files appear in `out` only when the block ends well."""
+    """A folder to write into. Its files appear in `out` only if the block succeeds."""
     temporary: Path | None = None
     try:
         filled = out.is_dir()
@@ -174,54 +218,8 @@ def whole_folder(out: Path) -> Iterator[Path]:
             shutil.rmtree(temporary, ignore_errors=True)
 
 
-TRUTH = ("train_concept", "train_hidden", "validation_concept", "validation_hidden")
-PARAMETERS = ("start", "slot_transitions", "value_transitions", "emission", "vocabulary")
-FIELDS = {
-    "text": str,
-    "label": str,
-    "x": list,
-    "slot_pattern": list,
-    "test_value": int,
-    "hmm_type": str,
-    "n_examples": int,
-    "hmm_id": int,
-}
-
-
-def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
-    """The concepts, and what emitted the training and the validation documents."""
-    path = Path(folder) / "truth.npz"
-    arrays = read_arrays(path, BadWalks)
-    for name in (*TRUTH, *PARAMETERS):
-        if name not in arrays:
-            raise BadWalks(f"{path} must hold `{name}`, it holds {', '.join(sorted(arrays)) or 'nothing'}")
-    training, validation = (
-        Documents(arrays[f"{kind}_concept"].astype(np.int32), arrays[f"{kind}_hidden"].astype(np.int32))
-        for kind in ("train", "validation")
-    )
-    world = GincWorld(
-        start=arrays["start"],
-        slot_transitions=arrays["slot_transitions"],
-        value_transitions=arrays["value_transitions"],
-        emission=arrays["emission"].astype(np.int32),
-        vocabulary=tuple(arrays["vocabulary"].tolist()),
-    )
-    return world, training, validation
-
-
-def read_prompts(path: str | Path, vocabulary: Labels) -> list[Prompts]:
-    """The prompts of an `..._prompts_randomsample_K.json`, a record for each number of examples, in order."""
-    index = {word: place for place, word in enumerate(vocabulary)}
-    groups: dict[tuple[int, int, bool], list[dict[str, Any]]] = {}
-    for number, line in enumerate(read_text(path, BadWalks).splitlines(), start=1):
-        row = _row(line, index, f"line {number} of {path}")
-        kind = (len(row["x"]) + 1, row["n_examples"], row["hmm_type"] == "ID_sample")
-        groups.setdefault(kind, []).append(row)
-    return [_record(kind, rows, path) for kind, rows in groups.items()]
-
-
 def _row(line: str, index: dict[str, int], where: str) -> dict[str, Any]:
-    """The fields of one line, words turned into their places in the vocabulary."""
+    """The fields of one line, with words as indices into the vocabulary."""
     try:
         row = json.loads(line)
     except ValueError as error:

@@ -1,7 +1,7 @@
-"""Prompts: n complete examples of k tokens and one that lacks its last token, which is asked for.
+"""Prompts: n complete examples of k tokens, and one whose last token is to be predicted.
 
-Where in the stream of words each example begins is found by following a table of jumps, one look-up an
-example; everything else is drawn for all examples together.
+A table of jumps gives the start of each example in the stream of words, with one look-up per example. All other draws
+are made for all examples at once.
 """
 
 from __future__ import annotations
@@ -30,13 +30,15 @@ class Prompts:
     """B prompts of one kind, N = (n + 1)(k + 1) - 2 tokens each, and the answers."""
 
     length: int  # k, tokens of an example
-    examples: int  # n, complete examples before the one to be completed
+    examples: int  # n, complete examples before the last one
     in_distribution: bool
-    concept: Integers  # (B,) within the half of the concepts the prompts are from
+    concept: Integers  # (B,) index within its half of the concepts
     tokens: Integers  # (B, N)
-    label: Integers  # (B,) the likeliest last token, given the last example, the concept and the shared slot
-    last_slots: Integers  # (B, k + 1) of the last example and its delimiter
-    last_value: Integers  # (B,) at the token asked for
+    label: (
+        Integers  # (B,) the most likely last token, given the last example, the concept and the shared slot
+    )
+    last_slots: Integers  # (B, k + 1) slots of the last example and its delimiter
+    last_value: Integers  # (B,) value at the token to be predicted
 
     @property
     def count(self) -> int:
@@ -48,7 +50,7 @@ class Prompts:
 
 
 def sample_prompts(world: GincWorld, config: GincConfig) -> Iterator[Prompts]:
-    """For each length, in order: the prompts in distribution by number of examples, then those out of it."""
+    """For each length: prompts in distribution, by number of examples, then prompts out of distribution."""
     stream = WordStream(config.seed + SEED_OFFSET)
     table = _transition_table(world)
     for length in config.prompt_lengths:
@@ -69,17 +71,19 @@ def _transition_table(world: GincWorld) -> CumulativeTable:
     return CumulativeTable(cumulative.reshape(-1, cumulative.shape[2]))
 
 
-Shape = tuple[int, int, int]  # prompts, examples with the last one, tokens of an example
+Shape = tuple[int, int, int]  # prompts, examples including the last, tokens in an example
 Drawn = tuple[Integers, Integers]  # concept (B,), hidden (B, n + 1, k)
 
 
 def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: CumulativeTable) -> Drawn:
-    """Every example starts in the prompt's own slot, at any value, and follows the prompt's concept."""
+    """Every example starts in the prompt's slot, with a random value, and follows the prompt's concept."""
     length = shape[2]
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
         after_head = draws.slot.after[draws.concept.after]
-        after_example = draws.value.after + 2 * (length - 1)  # a uniform number for every later token
+        after_example = draws.value.after + 2 * (
+            length - 1
+        )  # two words, one uniform number, for every later token
         return after_head, np.minimum(after_example, draws.words.size, dtype=np.int32)
 
     draws, prompt, example = _read(stream, world, shape, jumps)
@@ -98,7 +102,7 @@ def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: Cu
 
 
 def _sample_outside(stream: WordStream, world: GincWorld, shape: Shape) -> Drawn:
-    """Every example visits any slots at one value, whatever its concept's own ways."""
+    """Every example has random slots and one random value; the concept's transitions are not used."""
     length = shape[2]
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
@@ -119,11 +123,11 @@ def _sample_outside(stream: WordStream, world: GincWorld, shape: Shape) -> Drawn
 
 @dataclass(frozen=True, eq=False)
 class _Draws:
-    """A stretch of words and what the three bounded draws would give from each of its places."""
+    """Some words, and the result of the three bounded draws from each place in them."""
 
     words: Words  # (W,)
     concept: BoundedDraw
-    slot: BoundedDraw  # 0 stands for slot 1: slot 0 is the delimiter's
+    slot: BoundedDraw  # 0 means slot 1, because slot 0 is the delimiter's
     value: BoundedDraw
 
 
@@ -133,13 +137,13 @@ def _read(
     shape: Shape,
     jumps: Callable[[_Draws], tuple[Places, Places]],
 ) -> tuple[_Draws, Places, Places]:
-    """Consume the words of one cell: its draws, where its prompts (B,) and its examples (B, n + 1) begin.
+    """Consume the words of one cell. Returns its draws and the start of each prompt (B,) and example (B, n + 1).
 
-    `jumps` gives, for every place, where the examples of a prompt that begins there begin, and where an
-    example that begins there ends.
+    jumps: for every place, the start of the first example of a prompt that starts there, and the end of an
+        example that starts there.
     """
     prompts, examples, length = shape
-    # A bounded draw reads two words at most on average; only with bad luck is that too few, and tried again.
+    # A bounded draw reads at most two words on average. If these are too few, try again with twice as many.
     count = prompts * (4 + examples * 2 * (length + 1)) + 1000
     while True:
         words = stream.peek(count)
@@ -159,8 +163,8 @@ def _read(
 def _follow(
     after_head: Places, after_example: Places, prompts: int, examples: int
 ) -> tuple[Places, Places, int]:
-    """Hop from place to place: where prompts (B,) and examples (B, n + 1) begin, where the last one ends."""
-    heads, bodies = after_head.data, after_example.data  # memory views, whose items are plain integers
+    """Follow the jumps: the start of each prompt (B,) and example (B, n + 1), and the end of the last."""
+    heads, bodies = after_head.data, after_example.data  # memory views, which yield plain integers
     prompt_places, example_places = [], []
     place = 0
     for _ in range(prompts):
@@ -174,7 +178,7 @@ def _follow(
 
 
 def _with_answers(world: GincWorld, in_distribution: bool, concept: Integers, hidden: Integers) -> Prompts:
-    """Join the examples (B, n + 1, k) with delimiters, drop the last token and find the most likely one."""
+    """Join the examples (B, n + 1, k) with delimiters, drop the last token and compute the most likely one."""
     prompts, examples, length = hidden.shape
     delimiter = hidden[:, :, -1:] // world.num_slots * world.num_slots  # slot 0, the last value
     joined = np.concatenate([hidden, delimiter], axis=2)  # (B, n + 1, k + 1)

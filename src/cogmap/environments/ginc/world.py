@@ -1,13 +1,13 @@
-"""The concepts: hidden Markov models that share their words and their slow chain and differ in the fast one.
+"""The concepts: hidden Markov models with the same words and the same slow chain, and different fast chains.
 
 Shape letters beyond the legend of records.py: C concepts, V values, F slots, H = V F hidden states, O words.
 Hidden state `value * F + slot` emits one word, `emission[state]`; its transitions are kron(values, slots).
 
-Beliefs over hidden states are arrays (..., V, F, B): values, slots, and any number of prompts, last so that they are
-contiguous. Axes before, if any, are hypotheses such as concepts: a belief sums to one over all axes but the last.
-kron(values, slots) is never formed: the two chains move one after the other.
+Beliefs over hidden states are arrays (..., V, F, B): values, slots and prompts. Leading axes, if any, are hypotheses
+such as concepts. A belief sums to one over all axes but the last. kron(values, slots) is never formed: the two chains
+advance one after the other.
 
-A document is one continuous sample of one concept. All documents advance together.
+A document is one continuous sample from one concept. All documents are sampled in parallel.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from cogmap.errors import BadConfig
 from cogmap.records import Floats, Integers, Labels
 
 DELIMITER = "/"
-PERMUTATIONS = 10  # of each transition block, whatever its size
+PERMUTATIONS = 10  # in each transition block, whatever its size
 
 
 @dataclass(frozen=True, eq=False)
 class GincWorld:
-    """The parameters of all concepts: the first half in distribution, the second half out of it."""
+    """The parameters of all concepts. The first half is in distribution, the second half is out of distribution."""
 
     start: Floats  # (C, H) probabilities of the first hidden state
     slot_transitions: Floats  # (C, F, F) of the fast chain, one for each concept
@@ -57,7 +57,7 @@ class GincWorld:
 
 
 def build_world(config: GincConfig, random: np.random.RandomState) -> GincWorld:
-    """Draw the concepts; `random`, seeded `config.seed`, is left where the documents begin."""
+    """Draw the concepts. `random` is seeded with `config.seed`; documents are sampled from it next."""
     vocabulary = _vocabulary(config.symbols)
     emission = random.randint(1, config.symbols, size=(config.values, config.slots))  # (V, F)
     emission[:, 0] = 0
@@ -76,14 +76,14 @@ def build_world(config: GincConfig, random: np.random.RandomState) -> GincWorld:
 
 
 def _value_transitions(config: GincConfig) -> Floats:
-    """(V, V): from a seed of their own, so that drawing them moves nothing else."""
+    """(V, V): from a separate seed, so that drawing them does not change other draws."""
     random = np.random.RandomState(config.seed + SEED_OFFSET)
     block = _transition_block(random, config.values, config.transition_temperature)
     return (1 - config.value_stay) * block + config.value_stay * np.eye(config.values)
 
 
 def _transition_block(random: np.random.RandomState, size: int, temperature: float) -> Floats:
-    """(size, size): a mixture of random permutations, a few of which carry most of the weight."""
+    """(size, size): a mixture of random permutations, in which a few have most of the weight."""
     weights = _softmax((random.rand(PERMUTATIONS) - 0.5) / temperature)
     permutations = [np.eye(size)[random.permutation(size)] for _ in range(PERMUTATIONS)]
     return np.sum(weights[:, None, None] * permutations, axis=0)
@@ -95,7 +95,7 @@ def _softmax(logits: NDArray[np.float64]) -> Floats:
 
 
 def _vocabulary(symbols: int) -> Labels:
-    """The delimiter, then a, b, ... z, ab, ac, ...: letters without repetition, shortest first."""
+    """The delimiter, then a, b, ... z, ab, ac, ...: words without repeated letters, shortest first."""
     words = (
         "".join(letters)
         for length in (1, 2, 3)
@@ -108,7 +108,7 @@ def _vocabulary(symbols: int) -> Labels:
 
 
 def condition(belief: Floats, world: GincWorld, word: Integers) -> tuple[Floats, Floats]:
-    """The belief after seeing `word` (B,), all zeros where it had ruled that out, and how likely (B,) it was."""
+    """The belief after seeing `word` (B,), and its likelihood (B,). An impossible word gives a belief of zeros."""
     emission = world.emission.reshape(world.num_values, world.num_slots, 1)
     seen = belief * (emission == word)
     likelihood = seen.reshape(-1, word.size).sum(axis=0)
@@ -120,22 +120,22 @@ def advance(belief: Floats, value_transitions: Floats, slot_transitions: Floats)
     """The belief one step later; `slot_transitions` is (..., F, F), from and to."""
     leaving_slots = np.swapaxes(slot_transitions, -1, -2)[..., None, :, :]  # (..., 1, F, F)
     moved = leaving_slots @ belief  # (..., V, F, B)
-    *rivals, values, slots, prompts = moved.shape
-    by_value = moved.reshape(*rivals, values, slots * prompts)
+    *hypotheses, values, slots, prompts = moved.shape
+    by_value = moved.reshape(*hypotheses, values, slots * prompts)
     return (value_transitions.T @ by_value).reshape(moved.shape)
 
 
 def word_probabilities(belief: Floats, world: GincWorld) -> Floats:
-    """(O, B): how likely each word is, from the belief about the state that emits it."""
+    """(O, B): the probability of each word, given the belief about the state that emits it."""
     words = np.eye(len(world.vocabulary))[world.emission].T  # (O, H)
     *_, values, slots, prompts = belief.shape
     return words @ belief.reshape(-1, values * slots, prompts).sum(axis=0)
 
 
 def next_word(world: GincWorld, concept: Integers, slot: Integers | None, words: Integers) -> Integers:
-    """(B,): the most likely word after `words` (B, L) in `concept` (B,), begun in `slot` (B,) if known.
+    """(B,): the most likely word after `words` (B, L) in `concept` (B,), starting in `slot` (B,) if known.
 
-    Words that the concept cannot emit are followed by the delimiter, as in the published set.
+    After words that the concept cannot emit, the answer is the delimiter, as in the published set.
     """
     answer = np.empty(concept.shape, dtype=np.int32)
     for one in np.unique(concept):
@@ -149,7 +149,7 @@ def next_word(world: GincWorld, concept: Integers, slot: Integers | None, words:
 
 
 def _start_belief(world: GincWorld, slot: Integers | None, prompts: int) -> Floats:
-    """(V, F, B): uniform over values at each prompt's start slot (B,), or over all states without one."""
+    """(V, F, B): uniform over values at each prompt's start slot (B,), or over all states if it is unknown."""
     if slot is None:
         return np.full((world.num_values, world.num_slots, prompts), 1 / world.emission.size)
     at_slot = np.arange(world.num_slots)[:, None] == slot  # (F, B)
@@ -158,7 +158,7 @@ def _start_belief(world: GincWorld, slot: Integers | None, prompts: int) -> Floa
 
 @dataclass(frozen=True, eq=False)
 class Documents:
-    """B documents of N tokens: what emitted them."""
+    """B documents of N tokens, as hidden states."""
 
     concept: Integers  # (B,) in [0, C)
     hidden: Integers  # (B, N) in [0, H)
@@ -171,7 +171,7 @@ class Documents:
 def sample_training_and_validation(
     world: GincWorld, config: GincConfig, random: np.random.RandomState
 ) -> tuple[Documents, Documents]:
-    """Both sets from one stream; `random` is where `build_world` left it."""
+    """Both sets, from the same `random` that `build_world` used before."""
     training = _sample_documents(world, config.documents, config.document_length, random)
     validation = _sample_documents(world, config.validation_documents, config.validation_length, random)
     return training, validation
@@ -180,8 +180,8 @@ def sample_training_and_validation(
 def _sample_documents(world: GincWorld, count: int, length: int, random: np.random.RandomState) -> Documents:
     concept, uniforms = _draw(world.num_concepts, count, length, random)
     num_hidden = world.start.shape[1]
-    # The published sampler takes the first cumulative sum above the uniform number, and state 0 where
-    # rounding leaves none: hence sums that are not normalised, and the remainder below.
+    # The published sampler takes the first cumulative sum above the uniform number, or state 0 if rounding
+    # leaves none. So the sums are not normalised, and `% num_hidden` maps "none" to 0.
     first = CumulativeTable(np.cumsum(world.start, axis=1))
     later = CumulativeTable(np.cumsum(world.transitions(), axis=2).reshape(-1, num_hidden))
     hidden = np.empty((length, count), dtype=np.int32)
@@ -201,6 +201,6 @@ def _draw(
     uniforms = np.empty((length, count))
     for document in range(count):
         concept[document] = random.choice(num_concepts)
-        # Every state's draw is followed by one for its word, which has only one to choose from.
+        # The published sampler also draws the word of each state, although there is only one: skip these draws.
         uniforms[:, document] = random.random_sample(2 * length)[::2]
     return concept, uniforms
