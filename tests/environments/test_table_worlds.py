@@ -99,7 +99,7 @@ def test_bad_tori():
         torus(0, 3)
     with pytest.raises(BadWorld, match=r"`one_way_doors` \(=1000\) must be at least 0 .* \d+ could be placed"):
         torus(3, 3, one_way_doors=1000)
-    with pytest.raises(BadWorld, match=r"`one_way_doors` \(=-1\) must be from 0"):
+    with pytest.raises(BadWorld, match=r"`one_way_doors` \(=-1\) must be at least 0"):
         torus(3, 3, one_way_doors=-1)
     with pytest.raises(BadWorld, match="`next_position` must be in"):
         from_tables([[2], [0]], [0, 0])
