@@ -101,5 +101,5 @@ def test_damaged_metrics_are_one_line(folder, capsys):
     code, printed = told(capsys, folder / "one_step")
     metrics.write_bytes(whole)
     assert code == 2
-    assert printed.err.startswith(f"cogmap: {metrics} must hold one JSON object a line")
+    assert printed.err.startswith(f"cogmap: {metrics} must hold one JSON object per line")
     assert printed.err.count("\n") == 1

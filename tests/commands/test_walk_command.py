@@ -8,8 +8,9 @@ import pytest
 from cogmap.cli import main
 from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.errors import MissingExtra
+from cogmap.walks.family import room_of_each_walk
 from cogmap.walks.store import load_walks
-from cogmap.walks.truth_store import load_rooms, load_truth
+from cogmap.walks.truth_store import load_truth
 from cogmap.walks.views import ViewWalks
 
 try:
@@ -65,7 +66,7 @@ def test_every_world(arguments, observations, places):
 def test_families(rooms):
     walks = walk("family", "--rooms", rooms, "--train-rooms", "30", "--test-rooms", "20")
     assert walks.num_observations == 30
-    assert load_rooms("w.npz").shape == (6,)
+    assert room_of_each_walk("w.npz").shape == (6,)
     assert load_truth("w.npz", walks).world.num_positions == 48
 
 

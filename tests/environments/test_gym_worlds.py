@@ -202,15 +202,15 @@ def test_bad_recordings():
     env = Showing(*SPACES["box"])
     with pytest.raises(BadWalks, match="an environment must have discrete actions, got Box"):
         record_walks(Continuous(), 1, 5)
-    with pytest.raises(BadWalks, match=r"`actions` must be different ones of 5 to 6, got \[4\]"):
+    with pytest.raises(BadWalks, match=r"`actions` must be distinct and from 5 to 6, got \[4\]"):
         record_walks(env, 1, 5, actions=[4])
-    with pytest.raises(BadWalks, match=r"`actions` must be different ones of 5 to 6, got \[5, 5\]"):
+    with pytest.raises(BadWalks, match=r"`actions` must be distinct and from 5 to 6, got \[5, 5\]"):
         record_walks(env, 1, 5, actions=[5, 5])
     with pytest.raises(BadWalks, match=r"`walks` \(=0\) must be at least 1 and `steps` \(=5\) at least 2"):
         record_walks(env, 0, 5)
     with pytest.raises(BadWalks, match="one of the 1 known ones"):
         record_walks(env, 1, 5, observation_labels=("other",))
-    with pytest.raises(BadWalks, match=r"one of the actions \[6\] must be legal, none is at step 0"):
+    with pytest.raises(BadWalks, match=r"one of the actions \[6\] must be legal, got none at step 0"):
         record_walks(Stuck(*SPACES["box"]), 1, 5, actions=[6])
 
 

@@ -95,7 +95,7 @@ def test_a_dataset_without_spaces_is_refused_before_anything_is_made(rich):
         metadata["env_spec"] = json.dumps({"id": "Evil-v0", "entry_point": "os:abort"})
 
     _edit(rich, change)
-    with pytest.raises(BadWalks, match="whose metadata names its spaces"):
+    with pytest.raises(BadWalks, match="whose metadata contains its spaces"):
         read_minari(rich)
 
 

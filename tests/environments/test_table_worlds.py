@@ -97,7 +97,9 @@ def test_bad_drawings(drawing, message):
 def test_bad_tori():
     with pytest.raises(BadWorld, match="a grid must have at least 2 cells, got 0 x 3"):
         torus(0, 3)
-    with pytest.raises(BadWorld, match=r"`one_way_doors` \(=1000\) must be at least 0 .* \d+ could be placed"):
+    with pytest.raises(
+        BadWorld, match=r"`one_way_doors` \(=1000\) must be at least 0 .* \d+ could be placed"
+    ):
         torus(3, 3, one_way_doors=1000)
     with pytest.raises(BadWorld, match=r"`one_way_doors` \(=-1\) must be at least 0"):
         torus(3, 3, one_way_doors=-1)

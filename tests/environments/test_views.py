@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from cogmap.errors import BadWalks
-from cogmap.walks.record import padded_walks, view_label, walks_from_views
+from cogmap.walks.ragged import walks_from_rows
+from cogmap.walks.record import view_label, walks_from_views
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_a_label_is_the_same_in_every_process():
     assert view_label({"image": np.arange(4), "mission": "go"}) == "2245735e5b7b"
 
 
-def test_views_are_numbered_in_sorted_order_or_as_told():
+def test_views_are_numbered_in_sorted_order_or_as_in_given_labels():
     walks = walks_from_views([["b", "a", "b"], ["c", "a"]], [[0, 1], [1]], num_actions=2)
     assert walks.observation_labels == ("a", "b", "c")
     assert walks.observations.tolist() == [[1, 0, 1], [2, 0, 0]]
@@ -71,6 +72,6 @@ def test_bad_views():
     with pytest.raises(BadWalks, match="numbers and strings, got NoneType"):
         view_label({"a": None})
     with pytest.raises(BadWalks, match="a walk of 3 observations must have 2 actions, walk 0 has 1"):
-        padded_walks([np.zeros(3, int)], [np.zeros(1, int)], num_observations=1, num_actions=1)
+        walks_from_rows([np.zeros(3, int)], [np.zeros(1, int)], num_observations=1, num_actions=1)
     with pytest.raises(BadWalks, match="at least one walk, got none"):
-        padded_walks([], [], num_observations=1, num_actions=1)
+        walks_from_rows([], [], num_observations=1, num_actions=1)

@@ -14,7 +14,7 @@ from cogmap.models.inference import CodeStream, read_walks
 from cogmap.models.rollout_predictor import NEVER, BaseForecaster
 from cogmap.models.seen_set_encoder import SeenEncoder
 from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
-from cogmap.walks.family import as_observations
+from cogmap.walks.family import observations_of_ranks
 
 SMALL = ModelConfig(
     num_observations=6,
@@ -135,5 +135,5 @@ def test_a_forecaster_in_base_names_observations(encoder: str) -> None:
         met = np.isin(np.arange(6), observations[walk, :10])[None]
         shown = by_read[walk, 0] > NEVER
         assert shown.tolist() == met[0].tolist()
-        foretold = as_observations(ranks[walk, 9:10], met)[0]
+        foretold = observations_of_ranks(ranks[walk, 9:10], met)[0]
         assert foretold in (-1, by_read[walk, 0].argmax())

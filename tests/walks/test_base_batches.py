@@ -1,11 +1,11 @@
-"""Targets in base follow what a lane has seen itself, from window to window, and never what its walk showed before."""
+"""Targets in base are ranks among what the lane has seen, across windows, and not among what its walk showed."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cogmap.records import Walks
-from cogmap.walks.family import BaseSampler, as_observations, base_targets, ranks_so_far
+from cogmap.walks.family import InBaseSampler, base_targets, observations_of_ranks, ranks_so_far
 
 
 def coloured_walks(walks: int = 6, steps: int = 40, seed: int = 0) -> Walks:
@@ -21,9 +21,9 @@ def coloured_walks(walks: int = 6, steps: int = 40, seed: int = 0) -> Walks:
     )
 
 
-def a_sampler(seed: int = 0) -> BaseSampler:
+def a_sampler(seed: int = 0) -> InBaseSampler:
     walks = coloured_walks()
-    return BaseSampler(walks, base_targets(walks), 5, steps=6, ahead=2, fresh_share=0.4, seed=seed)
+    return InBaseSampler(walks, base_targets(walks), 5, steps=6, ahead=2, fresh_share=0.4, seed=seed)
 
 
 def ranks_by_hand(history: list[int]) -> int:
@@ -49,7 +49,7 @@ def test_targets_rank_what_the_lane_has_seen_since_it_started_afresh() -> None:
     assert went_on > 20
 
 
-def test_a_restored_sampler_goes_on_with_the_same_targets() -> None:
+def test_a_restored_sampler_continues_with_the_same_targets() -> None:
     first, second = a_sampler(), a_sampler(seed=1)
     for _ in range(7):
         first.next()
@@ -62,16 +62,18 @@ def test_a_restored_sampler_goes_on_with_the_same_targets() -> None:
 
 def test_a_whole_walk_has_the_targets_of_base_targets() -> None:
     walks = coloured_walks()
-    ranks, met = ranks_so_far(walks.observations, np.zeros((6, 9), dtype=bool))
+    ranks, seen = ranks_so_far(walks.observations, np.zeros((6, 9), dtype=bool))
     np.testing.assert_array_equal(ranks, base_targets(walks))
-    assert met[:, -1].sum() == sum(len(np.unique(row)) for row in walks.observations)
+    assert seen[:, -1].sum() == sum(len(np.unique(row)) for row in walks.observations)
 
 
-def test_ranks_go_back_to_the_observations_they_stand_for() -> None:
+def test_ranks_are_turned_back_into_observations() -> None:
     walks = coloured_walks()
-    ranks, met = ranks_so_far(walks.observations, np.zeros((6, 9), dtype=bool))
+    ranks, seen = ranks_so_far(walks.observations, np.zeros((6, 9), dtype=bool))
     for walk in range(6):
-        np.testing.assert_array_equal(as_observations(ranks[walk], met[walk]), walks.observations[walk])
-    met = np.array([[False, True, False, True]])
-    assert as_observations(np.array([1]), met).tolist() == [3]
-    assert as_observations(np.array([2]), met).tolist() == [-1]  # a third colour has not been met
+        np.testing.assert_array_equal(
+            observations_of_ranks(ranks[walk], seen[walk]), walks.observations[walk]
+        )
+    seen = np.array([[False, True, False, True]])
+    assert observations_of_ranks(np.array([1]), seen).tolist() == [3]
+    assert observations_of_ranks(np.array([2]), seen).tolist() == [-1]  # no third colour has been seen

@@ -1,4 +1,4 @@
-"""Windows cut from walks: every number where it belongs, and a state that can be put back."""
+"""Windows cut from walks: every number in its place, and a state that can be restored."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_actions_and_targets_stand_beside_their_observations() -> None:
         np.testing.assert_array_equal(window.targets[:, :5], window.observations + 1)
 
 
-def test_lanes_go_on_where_they_ended_unless_fresh() -> None:
+def test_lanes_continue_where_they_ended_unless_fresh() -> None:
     sampler = a_sampler()
     last = sampler.next()
     assert last.fresh.all()
@@ -45,8 +45,8 @@ def test_lanes_go_on_where_they_ended_unless_fresh() -> None:
         window = sampler.next()
         on = ~window.fresh
         np.testing.assert_array_equal(window.observations[on, 0], last.observations[on, -1] + 1)
-        np.testing.assert_array_equal(window.first_action[on], last.observations[on, -1] + 50 + 1)
-        assert (window.first_action[window.fresh] == 0).all()
+        np.testing.assert_array_equal(window.previous_action[on], last.observations[on, -1] + 50 + 1)
+        assert (window.previous_action[window.fresh] == 0).all()
         went_on += int(on.sum())
         last = window
     assert went_on > 20

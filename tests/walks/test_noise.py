@@ -1,4 +1,4 @@
-"""Noise replaces the share it was told to, and touches nothing else."""
+"""Noise replaces the given share of observations and changes nothing else."""
 
 import numpy as np
 import pytest

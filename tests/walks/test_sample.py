@@ -87,7 +87,7 @@ def test_family_walks_show_the_colours_of_their_rooms():
     ("walks", "steps", "message"),
     [
         (0, 5, r"`walks` \(=0\) must be at least 1"),
-        (3, 1, r"`steps` \(=1\) must be at least 2, since a walk needs an action"),
+        (3, 1, r"`steps` \(=1\) must be at least 2, because a walk needs an action"),
     ],
 )
 def test_too_little_is_refused(walks, steps, message):

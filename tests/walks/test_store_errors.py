@@ -41,7 +41,7 @@ def test_another_format_under_the_name(tmp_path):
     with pytest.raises(BadWalks, match="must be UTF-8 text"):
         load_walks(tmp_path / "a.csv")
     (tmp_path / "a.jsonl").write_bytes(content[".csv"])
-    with pytest.raises(BadWalks, match=r'line 1: must be an object \{"observations":.*, and is no JSON'):
+    with pytest.raises(BadWalks, match=r'line 1: must be an object \{"observations":.*, got invalid JSON'):
         load_walks(tmp_path / "a.jsonl")
 
 
@@ -57,7 +57,7 @@ def test_pickles_are_refused(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"actions": None}, "`actions` is missing, there are observations"),
+        ({"actions": None}, "`actions` is missing, got observations"),
         ({"observations": OBSERVATIONS / 2}, "`observations` must hold integers, got dtype float64"),
         ({"observations": np.full((2, 3), np.nan)}, "`observations` must hold integers, got dtype float64"),
         ({"observations": OBSERVATIONS > 0}, "`observations` must hold integers, got dtype bool"),
@@ -111,7 +111,7 @@ def test_npz_problems(tmp_path, change, message):
         ('{"observations": 3, "actions": []}', "line 1: `observations` must be a list, got 3"),
         (
             '{"observations": [0, 1], "actions": [0]}\n{"observations": [0, 1',
-            "line 2: must be an object .*, and is no JSON",
+            "line 2: must be an object .*, got invalid JSON",
         ),
         (
             '{"observations": [0, 1.5], "actions": [0]}',
@@ -172,7 +172,7 @@ ROW_RULE = r"the steps of a walk must be 0, 1, 2, \.\.\. in order"
     [
         ("", "there must be at least one walk, got none"),
         ("0,0,1,0\n0,2,1,\n", rf"line 3: {ROW_RULE}, in walk '0' step 1 is missing"),
-        ("0,0,1,0\n0,1,1,0\n0,1,1,\n", rf"line 4: {ROW_RULE}, in walk '0' step 1 is doubled"),
+        ("0,0,1,0\n0,1,1,0\n0,1,1,\n", rf"line 4: {ROW_RULE}, in walk '0' step 1 is repeated"),
         ("0,0,1,0\n0,2,1,0\n0,1,1,\n", rf"line 3: {ROW_RULE}, in walk '0' step 2 comes before step 1"),
         ("0,1,1,0\n0,2,1,\n", rf"line 2: {ROW_RULE}, in walk '0' step 0 is missing"),
         ("0,zero,1,0\n", "line 2: the step must be an integer, got 'zero'"),
@@ -189,7 +189,7 @@ ROW_RULE = r"the steps of a walk must be 0, 1, 2, \.\.\. in order"
         ),
         ("0,0,-1,0\n0,1,1,\n", r"`observations` must be in \[0, 2\), got -1 to 1"),
         ("0,0,1,\n", "a walk must have at least 2 steps, walk 0 has 1"),
-        ('0,0,"1,0\n', "line 2: must be CSV: unexpected end of data"),
+        ('0,0,"1,0\n', "line 2: must be valid CSV: unexpected end of data"),
     ],
 )
 def test_csv_problems(tmp_path, rows, message):

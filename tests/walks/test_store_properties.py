@@ -40,7 +40,7 @@ def is_number(label):
 
 @given(walks=with_or_without_labels())
 def test_csv_round_trip_in_the_vocabulary_of_the_walks_themselves(walks):
-    # Labels that are all numbers cannot be told from integers; that they are refused is tested elsewhere.
+    # Labels that are all numbers cannot be distinguished from integers; another test covers their refusal.
     for labels in (walks.observation_labels, walks.action_labels):
         assume(labels is None or not any(map(is_number, labels)))
     assert unlike(walks, written(walks, ".csv", like=walks)) == []

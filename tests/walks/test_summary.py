@@ -7,7 +7,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.records import TableWorld, Walks
 from cogmap.walks.sample import sample_walks
-from cogmap.walks.summary import count_places_behind, next_entropy, summarise
+from cogmap.walks.summary import min_places, next_entropy, summarise
 
 
 def walks_of(observations, actions, lengths=None, **fields):
@@ -31,10 +31,10 @@ def test_padding_is_not_counted():
     np.testing.assert_allclose(next_entropy(walks), [0, 0, 0])
 
 
-def test_places_behind_by_enumeration():
+def test_min_places_by_enumeration():
     world = torus(3, 4, observations=3, seed=1)
     walks, _ = sample_walks(world, 200, 40, np.random.default_rng(0))
-    bound = count_places_behind(walks, look_ahead=2)
+    bound = min_places(walks, look_ahead=2)
     expected = np.zeros(3, dtype=int)
     for observation in range(3):
         places = np.flatnonzero(world.observation == observation)
@@ -50,18 +50,18 @@ def test_places_behind_by_enumeration():
     assert (bound <= np.bincount(world.observation)).all()
 
 
-def test_a_world_in_plain_sight():
+def test_a_world_without_aliasing():
     world = TableWorld(np.array([[1, 0], [2, 1], [0, 2]]), np.arange(3), 3)
     summary = summarise(sample_walks(world, 10, 50, np.random.default_rng(0))[0])
     assert summary.mean_entropy == 0
-    assert summary.places_behind.tolist() == [1, 1, 1]
+    assert summary.min_places.tolist() == [1, 1, 1]
     assert summary.problems == ()
 
 
-def test_an_aliased_room_has_doubts():
+def test_an_aliased_room_has_conditional_entropy():
     summary = summarise(sample_walks(AliasedRoom(), 300, 100, np.random.default_rng(0))[0])
     assert summary.mean_entropy > 1
-    assert summary.places_behind.sum() > 100
+    assert summary.min_places.sum() > 100
     assert summary.problems == ()
 
 

@@ -1,4 +1,4 @@
-"""Text of one's own as walks: what is a unit, how texts are cut, and what is refused."""
+"""Text as walks: what a unit is, how texts are cut, and what is refused."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_a_second_text_is_read_in_the_vocabulary_of_the_first(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("content", "told"),
+    ("content", "message"),
     [
         (b"", "text.txt must hold text, got an empty file"),
         (b" \n\t", "text.txt must hold text, got an empty file"),
@@ -70,13 +70,13 @@ def test_a_second_text_is_read_in_the_vocabulary_of_the_first(tmp_path: Path) ->
         (b"a \0 b", "text.txt: `text` must be non-empty words without NUL"),
     ],
 )
-def test_texts_that_are_refused(tmp_path: Path, content: bytes, told: str) -> None:
+def test_texts_that_are_refused(tmp_path: Path, content: bytes, message: str) -> None:
     (tmp_path / "text.txt").write_bytes(content)
-    with pytest.raises(BadWalks, match=told):
+    with pytest.raises(BadWalks, match=message):
         load_text(tmp_path / "text.txt")
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(BadWalks, match=r"cannot read .*none.txt: No such file"):
         load_text(tmp_path / "none.txt")
 
@@ -86,7 +86,7 @@ def test_a_byte_order_mark_is_no_letter(tmp_path: Path) -> None:
     assert load_text(tmp_path / "marked.txt").observation_labels == ("a", "b")
 
 
-def test_options_that_make_no_sense_are_told() -> None:
+def test_options_that_make_no_sense_are_reported() -> None:
     with pytest.raises(BadConfig, match="`unit` must be 'words' or 'characters', got 'lines'"):
         text_walks("a b", "lines")  # type: ignore[arg-type]
     with pytest.raises(BadConfig, match=r"`length` \(=1\) must be at least 2"):

@@ -16,7 +16,7 @@ def rows(walks: Walks) -> list[list[int]]:
     return [row[:length].tolist() for row, length in zip(walks.observations, walks.lengths, strict=True)]
 
 
-def test_seldom_words_share_a_place() -> None:
+def test_rare_words_share_a_place() -> None:
     walks = text_walks("a b a c a b d", least_count=2)
     assert walks.observation_labels == ("a", "b", RARE)
     assert rows(walks) == [[0, 1, 0, 2, 0, 1, 2]]
@@ -30,7 +30,7 @@ def test_what_another_text_does_not_know_is_rare_there() -> None:
     assert rows(text_walks("b z a", labels=("a", "b", RARE))) == [[1, 2, 0]]
 
 
-def test_a_text_of_nothing_but_seldom_words_is_refused() -> None:
+def test_a_text_of_nothing_but_rare_words_is_refused() -> None:
     with pytest.raises(
         BadWalks, match=r"must occur at least `least_count` \(=3\) times, the most .* 2 times"
     ):
@@ -88,7 +88,7 @@ def test_only_text_is_spliced() -> None:
     walks, _ = sample_walks(
         AliasedRoom(height=3, width=3, observations=2, seed=0), 2, 8, np.random.default_rng(0)
     )
-    with pytest.raises(BadConfig, match="only walks with a single action can be spliced, these have 4"):
+    with pytest.raises(BadConfig, match="only walks with a single action can be spliced, got 4 actions"):
         splice(walks, 0.1, np.random.default_rng(0))
     with pytest.raises(BadConfig, match=r"`splice` \(=1.5\) must be from 0 to 1"):
         splice(walks, 1.5, np.random.default_rng(0))

@@ -8,9 +8,10 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadWalks
 from cogmap.records import TableWorld
+from cogmap.walks.family import room_of_each_walk
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks
-from cogmap.walks.truth_store import load_rooms, load_truth, save_truth, truth_path
+from cogmap.walks.truth_store import load_truth, save_truth, truth_path
 
 WORLD = AliasedRoom(5, 7, patch=2, bump="resample")
 WALKS, TRUTH = sample_walks(WORLD, 4, 9, np.random.default_rng(0))
@@ -37,7 +38,7 @@ def test_round_trip(tmp_path):
         assert np.array_equal(getattr(back.world, field), getattr(WORLD, field)), field
     for field in ("num_observations", "observation_labels", "action_labels", "name"):
         assert getattr(back.world, field) == getattr(WORLD, field), field
-    assert load_rooms(tmp_path / "room.npz").tolist() == [3, 1, 2, 0]
+    assert room_of_each_walk(tmp_path / "room.npz").tolist() == [3, 1, 2, 0]
 
 
 def test_three_arrays_are_enough(tmp_path):
@@ -81,8 +82,7 @@ def test_the_truth_of_other_walks(tmp_path):
 
 def test_rooms_of_walks_that_have_none(tmp_path):
     save_truth(tmp_path / "room.npz", TRUTH)
-    with pytest.raises(BadWalks, match="`rooms` is missing"):
-        load_rooms(tmp_path / "room.npz")
+    assert room_of_each_walk(tmp_path / "room.npz") is None
 
 
 def test_a_world_is_numbered_as_the_walks_number_their_labels(tmp_path):
@@ -114,6 +114,6 @@ def test_labels_that_only_one_of_the_two_has(tmp_path):
     save_truth(tmp_path / "room.npz", TRUTH)
     renamed = replace(WALKS, action_labels=("up", "down", "left", "east"))
     with pytest.raises(
-        BadWalks, match="the action labels must be those of the walks, only one of the two has 'east'"
+        BadWalks, match="the action labels must be those of the walks, only one of them has 'east'"
     ):
         load_truth(tmp_path / "room.npz", renamed)

@@ -11,7 +11,7 @@ from cogmap.files import write_arrays
 from cogmap.records import Truth, Walks
 from cogmap.walks.sample import add_noise
 from cogmap.walks.store import load_walks, save_walks
-from cogmap.walks.views import ViewWalks, as_views, distinct_views, read_image, shows_views, truth_seen_as
+from cogmap.walks.views import ViewWalks, as_views, distinct_views, read_image, shows_views, truth_as_clusters
 
 RNG = np.random.default_rng(0)
 IMAGES = RNG.integers(256, size=(5, 4, 6, 3), dtype=np.uint8)  # (U, H, W, C)
@@ -47,7 +47,7 @@ def test_distinct_views_are_numbered_by_content_not_by_order():
 
 
 def test_clusters_stand_for_views():
-    plain = view_walks().seen_as(np.array([7, 7, 1, 0, 2], dtype=np.int32), 8)
+    plain = view_walks().as_clusters(np.array([7, 7, 1, 0, 2], dtype=np.int32), 8)
     assert type(plain) is Walks
     assert plain.observations[0].tolist() == [7, 7, 1, 7]
     assert plain.num_observations == 8
@@ -93,7 +93,7 @@ def test_padding_is_no_view(tmp_path):
         ({"views": IMAGES[SEEN][:, :, :0]}, r"with none of them 0, got \(2, 4, 0, 6, 3\)"),
         ({"features": np.full((2, 4, 3), np.nan)}, "features must be finite, got NaN"),
         ({"features": np.full((2, 4, 3), "x")}, "features must hold numbers, got dtype <U1"),
-        ({"views": IMAGES[SEEN], "observations": SEEN}, "by one of .* got observations and views"),
+        ({"views": IMAGES[SEEN], "observations": SEEN}, "only one of .* got observations and views"),
         ({"views": IMAGES[SEEN], "features": SEEN[..., None]}, "got views and features"),
         ({"distinct_views": IMAGES}, "`observations` is missing"),
         ({"distinct_views": IMAGES[:3], "observations": SEEN}, r"`observations` must be in \[0, 3\)"),
@@ -101,7 +101,7 @@ def test_padding_is_no_view(tmp_path):
         ({"views": IMAGES[SEEN], "lengths": np.array([0, 0])}, "must have at least 2 steps"),
     ],
 )
-def test_what_is_wrong_is_told_in_one_line(tmp_path, arrays, message):
+def test_what_is_wrong_is_reported_in_one_line(tmp_path, arrays, message):
     write_arrays(tmp_path / "camera.npz", {"actions": ACTIONS, **arrays})
     with pytest.raises(BadWalks, match=message):
         load_walks(tmp_path / "camera.npz")
@@ -114,7 +114,7 @@ def test_a_view_for_each_observation():
 
 @pytest.mark.parametrize("suffix", [".jsonl", ".csv"])
 def test_text_formats_hold_no_views(tmp_path, suffix):
-    with pytest.raises(BadOutput, match=r"walks of views must be kept in \.npz"):
+    with pytest.raises(BadOutput, match=r"walks of views must be saved as \.npz"):
         save_walks(tmp_path / f"x{suffix}", view_walks())
 
 
@@ -125,23 +125,23 @@ RING = from_tables([[1, 0], [2, 0], [0, 2], [0, 1]], [0, 1, 2, 4], num_observati
 def test_a_truth_in_the_numbers_of_the_views():
     walks = view_walks(observations=np.array([[0, 1, 2, 0], [1, 2, 0, 0]]), lengths=np.array([4, 4]))
     truth = Truth(np.array([[0, 1, 2, 0], [1, 2, 0, 0]]), RING)
-    world = truth_seen_as(truth, walks, CLUSTER, 3).world
+    world = truth_as_clusters(truth, walks, CLUSTER, 3).world
     assert world.observation.tolist() == [0, 0, 1, 2]  # position 3, never visited, shows view 4
     assert world.num_observations == 3
 
 
-def test_a_truth_in_other_numbers_goes_by_what_was_seen_most_often():
+def test_a_truth_with_other_numbers_uses_what_was_seen_most_often():
     walks = view_walks(observations=np.array([[3, 4, 0, 3], [4, 2, 3, 3]]), lengths=np.array([4, 4]))
     positions = np.array([[0, 1, 2, 0], [1, 3, 0, 0]])
-    world = truth_seen_as(Truth(positions, RING), walks, CLUSTER, 3).world
+    world = truth_as_clusters(Truth(positions, RING), walks, CLUSTER, 3).world
     assert world.observation.tolist() == [1, 2, 0, 1]
     with pytest.raises(
-        BadWalks, match="come by every position of their truth, they do not by 1, the first is 3"
+        BadWalks, match="must visit every position of their truth, 1 are never visited, the first is 3"
     ):
-        truth_seen_as(Truth(np.where(positions == 3, 0, positions), RING), walks, CLUSTER, 3)
+        truth_as_clusters(Truth(np.where(positions == 3, 0, positions), RING), walks, CLUSTER, 3)
 
 
-def test_views_given_by_a_user_are_told_from_indices_and_labels(tmp_path):
+def test_views_given_by_a_user_are_distinguished_from_indices_and_labels(tmp_path):
     assert shows_views(IMAGES)
     assert shows_views([tmp_path / "a.png"])
     assert not shows_views([3, 4])
@@ -157,7 +157,7 @@ def test_image_files(tmp_path):
     read = as_views([tmp_path / f"{number}.png" for number in range(5)])
     assert np.array_equal(read, IMAGES)
     (tmp_path / "text.png").write_text("no image")
-    with pytest.raises(BadWalks, match=r"text\.png must be an image file: it is not one"):
+    with pytest.raises(BadWalks, match=r"text\.png must be an image file: unknown format"):
         read_image(tmp_path / "text.png")
     with pytest.raises(BadWalks, match="must be an image file: No such file"):
         read_image(tmp_path / "none.png")

@@ -61,12 +61,12 @@ def _described(file: Path, walks: Walks, summary: Summary, places: int | None) -
                 _by_label(walks.observation_labels, [0] * walks.num_observations),
                 summary.observation_counts.tolist(),
                 summary.next_entropy.tolist(),
-                summary.places_behind.tolist(),
+                summary.min_places.tolist(),
                 strict=True,
             )
         },
         "next_entropy_bits": round(summary.mean_entropy, 4),
-        "places_at_least": int(summary.places_behind.sum()),
+        "places_at_least": int(summary.min_places.sum()),
         "true_places": places,
         "problems": list(summary.problems),
     }
@@ -85,7 +85,7 @@ def _tell(file: Path, walks: Walks, summary: Summary, places: int | None) -> Non
     print(f"  {'observation':<16}{'seen':>10}{'doubt (bits)':>14}{'places (at least)':>19}")
     for index in summary.observation_counts.argsort(kind="stable")[::-1][:SHOWN]:
         label = str(label_of(walks.observation_labels, index))
-        numbers = summary.observation_counts[index], summary.next_entropy[index], summary.places_behind[index]
+        numbers = summary.observation_counts[index], summary.next_entropy[index], summary.min_places[index]
         print(f"  {label[:15]:<16}{numbers[0]:>10}{numbers[1]:>14.2f}{numbers[2]:>19}")
     if walks.num_observations > SHOWN:
         print(f"  ... and {walks.num_observations - SHOWN} more (--json has them all)")
@@ -100,7 +100,7 @@ def _aliasing(summary: Summary) -> str:
     if summary.mean_entropy == 0:
         return "none aliased: what is seen and done settles what is seen next"
     doubt = f"{summary.mean_entropy:.2f} bits of doubt about the next one given the action"
-    return f"{doubt}; {LOOK_AHEAD} actions tell at least {summary.places_behind.sum()} places apart"
+    return f"{doubt}; {LOOK_AHEAD} actions tell at least {summary.min_places.sum()} places apart"
 
 
 def _listed(labels: Labels | None, counts: list[int]) -> str:

@@ -13,7 +13,7 @@ from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
 from cogmap.records import Codes, Integers, Labels, Walks
-from cogmap.walks.family import as_observations, ranks_so_far
+from cogmap.walks.family import observations_of_ranks, ranks_so_far
 from cogmap.walks.text import token_walks
 
 WALKS_AT_ONCE = 256
@@ -148,7 +148,9 @@ def _observations_of(model: Model, walks: Walks, predicted: Integers) -> Integer
         return predicted
     nothing = np.zeros((1, walks.num_observations), dtype=bool)
     rows = zip(walks.observations[:, :-1], predicted, strict=True)
-    return np.stack([as_observations(guess, ranks_so_far(seen[None], nothing)[1][0]) for seen, guess in rows])
+    return np.stack(
+        [observations_of_ranks(guess, ranks_so_far(seen[None], nothing)[1][0]) for seen, guess in rows]
+    )
 
 
 def check_vocabulary(config: ModelConfig, walks: Walks) -> None:

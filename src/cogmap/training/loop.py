@@ -26,7 +26,7 @@ from cogmap.training.progress import Progress, Row
 from cogmap.training.schedule import Schedule
 from cogmap.training.step import StepReport, make_teacher, take_lanes, update
 from cogmap.walks.batches import WindowSampler
-from cogmap.walks.family import BaseSampler
+from cogmap.walks.family import InBaseSampler
 
 VALIDATION_WALKS = 64  # held back at the most, and at the most one in ten
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
@@ -60,7 +60,7 @@ class Trainer:
         self.optimizers = Optimizers(self.model, config)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.ahead = model_config.prediction_steps
-        sampler = BaseSampler if model_config.in_base else WindowSampler
+        sampler = InBaseSampler if model_config.in_base else WindowSampler
         self.sampler = sampler(
             task.training,
             task.training_targets,

@@ -1,4 +1,4 @@
-"""What an agent saw and did: sampled, disturbed, and kept in files."""
+"""Walks (sequences of observations and actions): sampled, recorded, read and written, batched."""
 
 from cogmap.walks.family import base_targets
 from cogmap.walks.sample import add_noise, sample_family_walks, sample_walks

@@ -1,8 +1,8 @@
 """Seeded batches of windows, cut from walks of any length.
 
-A lane is one row of the batch. It either goes on where its last window ended, so that an encoder can carry its state,
-or starts afresh at a random step of a random walk: there the agent has to find out anew where it is, which whole
-walks would show the model only once each. Any step is as good a start as the first.
+A lane is one row of the batch. It either continues where its last window ended, so that an encoder can carry its state,
+or starts afresh at a random step of a random walk. A fresh start trains the model to localise itself; whole walks would
+contain only one start each.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from cogmap.records import Booleans, Integers, Walks
 
 @dataclass(frozen=True)
 class Window:
-    """A batch: `steps` steps to encode, and as many more as the heads look ahead. Shapes with T = steps, S = ahead."""
+    """A batch: T steps to encode, and S more steps that the heads predict."""
 
     observations: Integers  # (B, T)
-    actions: Integers  # (B, T + S - 1) the actions after each observation, and on
+    actions: Integers  # (B, T + S - 1) actions[b, n] is taken after observations[b, n]
     targets: Integers  # (B, T + S - 1) targets[b, n] is one step after observations[b, n]
-    known: Booleans  # (B, T + S - 1) false where the walk had ended
-    first_action: Integers  # (B,) the action that led to the first observation counted from 1; 0 is none
-    fresh: Booleans  # (B,) lanes that do not go on from the last window
+    known: Booleans  # (B, T + S - 1) false after the end of the walk
+    previous_action: Integers  # (B,) the action before the first observation, counted from 1; 0 is none
+    fresh: Booleans  # (B,) lanes that do not continue the last window
 
 
 class WindowSampler:
-    """Draws windows forever; its whole state is a few numbers that can be saved and restored."""
+    """Draws windows without end. Its state is a few numbers that can be saved and restored."""
 
     def __init__(
         self,
@@ -44,12 +44,13 @@ class WindowSampler:
         if ahead >= walks.lengths.max():
             rule = f"`prediction_steps` (={ahead}) must be below the longest walk's length (={walks.lengths.max()})"
             raise BadConfig(rule)
-        self.walks, self.targets = walks, targets  # targets (B, N), what is to be predicted at each step
+        self.walks, self.targets = walks, targets  # targets (B, N): what to predict at each step
         self.steps, self.ahead, self.fresh_share = steps, ahead, fresh_share
         self._rng = np.random.default_rng(seed)
-        self._walk = np.zeros(batch_size, dtype=np.int64)  # the walk each lane is in
-        # And the step its next window starts at: past any end.
-        self._start = np.full(batch_size, walks.num_steps)
+        self._walk = np.zeros(batch_size, dtype=np.int64)  # (B,) the walk of each lane
+        self._start = np.full(
+            batch_size, walks.num_steps
+        )  # (B,) first step of its next window; here past the end
 
     def next(self) -> Window:
         fits = self._start + self.steps + self.ahead <= self.walks.lengths[self._walk]
@@ -60,7 +61,7 @@ class WindowSampler:
         return window
 
     def state(self) -> dict[str, Any]:
-        """All that `restore` needs, as plain JSON values."""
+        """The state for `restore`, as JSON values."""
         rng = self._rng.bit_generator.state
         return {"rng": rng, "walk": self._walk.tolist(), "start": self._start.tolist()}
 
@@ -69,7 +70,7 @@ class WindowSampler:
         self._walk, self._start = np.array(state["walk"]), np.array(state["start"])
 
     def _jump(self, fresh: Booleans) -> None:
-        """Fresh lanes draw a walk in proportion to its length, then a start that leaves a whole window if it can."""
+        """Fresh lanes draw a walk in proportion to its length, then a start that leaves a whole window if possible."""
         count = int(fresh.sum())
         chances = (self.walks.lengths - 1) / (self.walks.lengths - 1).sum()
         walk = self._rng.choice(self.walks.num_walks, size=count, p=chances)
@@ -88,6 +89,6 @@ class WindowSampler:
             actions=self.walks.actions[walk, np.minimum(done, last - 1)],
             targets=self.targets[walk, np.minimum(done + 1, last)],
             known=done + 1 < self.walks.lengths[walk],
-            first_action=np.where(fresh, 0, before).astype(np.int32),
+            previous_action=np.where(fresh, 0, before).astype(np.int32),
             fresh=fresh,
         )

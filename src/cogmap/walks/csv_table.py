@@ -1,7 +1,7 @@
-"""Walks as a table with the header `walk,step,observation,action`, one row a step.
+"""Walks as a table with the header `walk,step,observation,action`, one row per step.
 
-Steps count 0, 1, 2, ... within a walk; walks may be named and may alternate. A column of numbers holds
-integers, any other column labels. CSV states no vocabulary: one that must be kept whole wants npz or jsonl.
+Steps count 0, 1, 2, ... within a walk. Walks may have names, and their rows may be interleaved. A column of numbers
+holds integers; any other column holds labels. CSV cannot state a vocabulary: use npz or jsonl to keep it.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, Labels, Walks
-from cogmap.walks.vocabulary import Column, pad_walks
+from cogmap.walks.ragged import Column, walks_from_columns
 
 HEADER = ("walk", "step", "observation", "action")
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 
 
 def parse_csv(text: str, like: Walks | None = None) -> Walks:
-    """The walks; digits are taken for labels only where the labels of `like` hold digits too."""
+    """The walks. Digits are labels only if some labels of `like` are digits too."""
     lines, walk_names, step_cells, seen_cells, taken_cells = _columns(text)
     walk, lengths = _group(walk_names)
-    order = np.argsort(walk, kind="stable")  # walk after walk, each in the order of its rows
+    order = np.argsort(walk, kind="stable")  # sorted by walk, rows of a walk in their order
     steps = _integers("step", step_cells, lines)
     _check_steps(steps[order], np.array(lengths), lines[order], [walk_names[row] for row in order])
     is_last = np.zeros(len(order), dtype=bool)
@@ -37,7 +37,7 @@ def parse_csv(text: str, like: Walks | None = None) -> Walks:
     seen_labels, taken_labels = (
         (None, None) if like is None else (like.observation_labels, like.action_labels)
     )
-    return pad_walks(
+    return walks_from_columns(
         _column("observation", seen, lines[order], seen_labels),
         _column("action", taken, lines[order[~is_last]], taken_labels),
         lengths,
@@ -45,7 +45,7 @@ def parse_csv(text: str, like: Walks | None = None) -> Walks:
 
 
 def _columns(text: str) -> tuple[Integers, Sequence[str], Sequence[str], Sequence[str], Sequence[str]]:
-    """Line numbers and the four columns of cells, the header left out."""
+    """Line numbers and the four columns of cells, without the header."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows = []
     try:
@@ -58,7 +58,7 @@ def _columns(text: str) -> tuple[Integers, Sequence[str], Sequence[str], Sequenc
             if row:
                 rows.append((reader.line_num, *row))
     except csv.Error as error:
-        raise BadWalks(f"line {reader.line_num}: must be CSV: {error}") from None
+        raise BadWalks(f"line {reader.line_num}: must be valid CSV: {error}") from None
     if not rows:
         raise BadWalks("there must be at least one walk, got none")
     lines, walks, steps, seen, taken = zip(*rows, strict=True)
@@ -66,29 +66,29 @@ def _columns(text: str) -> tuple[Integers, Sequence[str], Sequence[str], Sequenc
 
 
 def _group(names: Sequence[str]) -> tuple[NDArray[np.int64], list[int]]:
-    """The walk that each row belongs to, in the order of first appearance, and the rows of each walk."""
-    place: dict[str, int] = {}
-    walk = np.array([place.setdefault(name, len(place)) for name in names])
+    """The walk of each row, numbered by first appearance, and the number of rows of each walk."""
+    index: dict[str, int] = {}
+    walk = np.array([index.setdefault(name, len(index)) for name in names])
     return walk, np.bincount(walk).tolist()
 
 
 def _check_steps(
     steps: NDArray[np.int64], lengths: NDArray[np.int64], lines: Integers, names: Sequence[str]
 ) -> None:
-    """Rows in the order of their walks; each walk's steps must count up from 0."""
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)  # the row where each row's walk begins
-    due = np.arange(len(steps)) - starts
-    wrong = np.flatnonzero(steps != due)
+    """The steps of each walk must count up from 0. Rows are sorted by walk."""
+    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)  # the first row of each row's walk
+    expected = np.arange(len(steps)) - starts
+    wrong = np.flatnonzero(steps != expected)
     if not wrong.size:
         return
     row = wrong[0]
     of_walk = steps[(starts == starts[row])]
     if steps[row] in steps[starts[row] : row]:
-        reason = f"step {steps[row]} is doubled"
-    elif due[row] in of_walk:
-        reason = f"step {steps[row]} comes before step {due[row]}"
+        reason = f"step {steps[row]} is repeated"
+    elif expected[row] in of_walk:
+        reason = f"step {steps[row]} comes before step {expected[row]}"
     else:
-        reason = f"step {due[row]} is missing"
+        reason = f"step {expected[row]} is missing"
     rule = "the steps of a walk must be 0, 1, 2, ... in order"
     raise BadWalks(f"line {lines[row]}: {rule}, in walk {names[row]!r} {reason}")
 
@@ -97,7 +97,7 @@ def _column(name: str, cells: Sequence[str], lines: Integers, known: Labels | No
     if "" in cells:
         where = f"line {lines[cells.index('')]}: the {name} must not be empty"
         raise BadWalks(where + (" before a walk's last step" if name == "action" else ""))
-    # A test file may hold only those of the known labels that look like numbers.
+    # A test file may contain only those of the known labels that look like numbers.
     are_labels = known is not None and any(map(_is_number, known))
     if are_labels or not all(map(_is_number, set(cells))):
         return Column(f"{name}s", cells)
@@ -126,7 +126,7 @@ def _is_number(cell: str) -> bool:
 
 
 def format_csv(walks: Walks) -> Iterator[str]:
-    """The header, then a walk at a time. Labels that would be read back as integers are refused."""
+    """The header, then one walk at a time. Labels that would be read back as integers are refused."""
     mask = walks.step_mask()
     seen = _cells(
         "observation_labels", walks.observation_labels, walks.observations[mask], walks.num_observations
@@ -141,7 +141,7 @@ def format_csv(walks: Walks) -> Iterator[str]:
 
 
 def _cells(name: str, labels: Labels | None, values: Integers, size: int) -> list[str]:
-    """What each index is written as."""
+    """The cell of each index."""
     if labels is None:
         return [str(index) for index in range(size)]
     used = [labels[index] for index in np.unique(values)]

@@ -1,9 +1,9 @@
 """Walks in many rooms of one family: the room of each walk, and targets that mean the same in every room.
 
-Training "in base" (section 4.5): the target at n is k where x_n is the k-th lowest of the distinct observations seen in
-x_0, ..., x_n. Ours count from 0. One target may stand for different observations along a walk, until all of the room's
-are seen. A batch lane that starts in the middle of a walk has seen nothing yet: its targets rank what the lane has seen
-and not what the walk showed before, so they are computed here and not looked up.
+Training "in base" (section 4.5): the target at n is k if x_n is the k-th lowest of the distinct observations in
+x_0, ..., x_n. Ours count from 0. Until all of the room's observations are seen, one target may mean different
+observations along a walk. A batch lane that starts in the middle of a walk has seen nothing yet: its targets are ranks
+among what the lane itself has seen, so they are computed for each window.
 """
 
 from __future__ import annotations
@@ -19,28 +19,28 @@ from cogmap.files import read_arrays, write_arrays
 from cogmap.records import Booleans, Integers, Walks
 from cogmap.walks.batches import Window, WindowSampler
 from cogmap.walks.npz import arrays_from_walks, integer_array
-from cogmap.walks.store import naming
+from cogmap.walks.store import prefix_errors
 from cogmap.walks.truth_store import truth_path
 
 
 def save_family_walks(path: str | Path, walks: Walks, rooms: Integers) -> None:
-    """A walks file (.npz) with the room of each walk, `rooms` (B,)."""
+    """Write a walks file (.npz) with the room of each walk, `rooms` (B,)."""
     write_arrays(path, {**arrays_from_walks(walks), "rooms": rooms})
 
 
 def room_of_each_walk(path: str | Path) -> Integers | None:
-    """(B,): the room of each of the walks in a file, by its `rooms` or its truth's; None where neither has them."""
+    """(B,): the room of each walk, from `rooms` in the walks file or in its truth; None if neither has it."""
     for file in (Path(path), truth_path(path)):
         if file.suffix == ".npz" and file.is_file():
             arrays = read_arrays(file, BadWalks)
             if "rooms" in arrays:
-                with naming(file):
+                with prefix_errors(file):
                     return integer_array(arrays, "rooms", 1).astype(np.int32)
     return None
 
 
 def observations_in_a_room(walks: Walks, rooms: Integers) -> int:
-    """The most different observations that the walks of one room show: the O of the family."""
+    """The largest number of distinct observations in one room: the O of the family."""
     if rooms.shape != (walks.num_walks,):
         raise BadWalks(f"`rooms` must have shape (B,) = {(walks.num_walks,)}, got {rooms.shape}")
     mask = walks.step_mask()
@@ -50,7 +50,7 @@ def observations_in_a_room(walks: Walks, rooms: Integers) -> int:
 
 
 def base_targets(walks: Walks) -> Integers:
-    """(B, N): how many distinct observations below x_n have been seen by step n; 0 past a walk's length."""
+    """(B, N): the number of distinct observations below x_n seen by step n; 0 after the end of a walk."""
     steps = np.arange(walks.num_steps)  # (N,)
     targets = np.zeros(walks.observations.shape, dtype=np.int32)
     mask = walks.step_mask()
@@ -62,25 +62,25 @@ def base_targets(walks: Walks) -> Integers:
 
 
 def ranks_so_far(observations: Integers, before: Booleans) -> tuple[Integers, Booleans]:
-    """How many distinct observations below x_n were met by step n (B, N), and all that were met by then (B, N, O).
+    """Ranks (B, N) and seen sets (B, N, O): x_n's rank is the number of observations below it seen by step n.
 
-    `before` (B, O) says what was met before the first step.
+    before: (B, O), the observations seen before the first step.
     """
-    kinds = np.arange(before.shape[1])
-    met = np.maximum.accumulate(observations[:, :, None] == kinds, axis=1) | before[:, None]  # (B, N, O)
-    below = met & (kinds < observations[:, :, None])
-    return below.sum(axis=2).astype(np.int32), met
+    every = np.arange(before.shape[1])  # (O,)
+    seen = np.maximum.accumulate(observations[:, :, None] == every, axis=1) | before[:, None]  # (B, N, O)
+    below = seen & (every < observations[:, :, None])
+    return below.sum(axis=2).astype(np.int32), seen
 
 
-def as_observations(targets: Integers, met: Booleans) -> Integers:
-    """What targets (R,) stand for, if it is something met before: `met` (R, O). -1 where it would have to be new."""
-    rank = np.cumsum(met, axis=1) - 1  # (R, O)
-    found = met & (rank == targets[:, None])
+def observations_of_ranks(ranks: Integers, seen: Booleans) -> Integers:
+    """(R,): the observations with these ranks (R,) among those seen (R, O); -1 for a rank not seen yet."""
+    rank = np.cumsum(seen, axis=1) - 1  # (R, O)
+    found = seen & (rank == ranks[:, None])
     return np.where(found.any(axis=1), found.argmax(axis=1), -1).astype(np.int32)
 
 
-class BaseSampler(WindowSampler):
-    """A `WindowSampler` whose lanes remember which observations they have met since they last started afresh."""
+class InBaseSampler(WindowSampler):
+    """A `WindowSampler` whose targets are ranks among what each lane has seen since its last fresh start."""
 
     _seen: Booleans | None = None  # (B, O)
 
@@ -93,8 +93,8 @@ class BaseSampler(WindowSampler):
         self._seen = None
         if state["seen"]:
             self._seen = np.zeros((len(state["seen"]), self.walks.num_observations), dtype=bool)
-            for lane, met in enumerate(state["seen"]):
-                self._seen[lane, met] = True
+            for lane, seen in enumerate(state["seen"]):
+                self._seen[lane, seen] = True
 
     def _cut(self, fresh: Booleans) -> Window:
         window = super()._cut(fresh)
@@ -106,6 +106,6 @@ class BaseSampler(WindowSampler):
         return replace(window, targets=np.where(window.known, ranks[:, 1:], 0).astype(np.int32))
 
     def _observed(self) -> Integers:
-        """(B, T + S): the window's observations and those that its heads look ahead to."""
+        """(B, T + S): the observations of the window and of the steps that its heads predict."""
         steps = self._start[:, None] + np.arange(self.steps + self.ahead)
         return self.walks.observations[self._walk[:, None], np.minimum(steps, self.walks.num_steps - 1)]

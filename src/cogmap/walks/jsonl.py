@@ -1,7 +1,7 @@
-"""Walks as JSON lines: one walk a line, `{"observations": [...], "actions": [...]}`, integers or strings.
+"""Walks as JSON lines: one walk per line, `{"observations": [...], "actions": [...]}`, integers or strings.
 
 The first line may also state `num_observations`, `num_actions`, `observation_labels` and `action_labels`. We
-write them, so that nothing is lost of a vocabulary of which the walks show only a part.
+write them, because walks may show only a part of their vocabulary.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import numpy as np
 
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, Labels, Walks
-from cogmap.walks.vocabulary import Column, pad_walks
+from cogmap.walks.ragged import Column, walks_from_columns
 
-Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and what the line holds
+Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and content
 _FORM = 'must be an object {"observations": [...], "actions": [...]}'
 
 
@@ -35,7 +35,7 @@ def parse_jsonl(text: str) -> Walks:
             raise BadWalks(f"line {number}: a walk of {rule}, got {len(taken)}")
     lengths = [len(seen) for seen in observations]
     actions = [taken[: length - 1] if length else [] for taken, length in zip(actions, lengths, strict=True)]
-    return pad_walks(
+    return walks_from_columns(
         _column("observations", observations, lines[0][1]), _column("actions", actions, lines[0][1]), lengths
     )
 
@@ -44,7 +44,7 @@ def _object(number: int, line: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BadWalks(f"line {number}: {_FORM}, and is no JSON: {error}") from None
+        raise BadWalks(f"line {number}: {_FORM}, got invalid JSON: {error}") from None
     if not isinstance(value, dict):
         raise BadWalks(f"line {number}: {_FORM}, got {_shown(value)}")
     return value
@@ -97,7 +97,7 @@ def _shown(value: Any, most: int = 40) -> str:
 
 
 def format_jsonl(walks: Walks) -> Iterator[str]:
-    """One line a walk; the first also states the vocabulary."""
+    """One line per walk; the first also states the vocabulary."""
     stated = _vocabulary(walks)
     for observations, actions, length in zip(walks.observations, walks.actions, walks.lengths, strict=True):
         line = {

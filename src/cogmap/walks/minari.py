@@ -1,7 +1,7 @@
-"""Minari datasets in and out, by local path only: nothing is downloaded, and no environment is ever made.
+"""Read and write Minari datasets by local path. Nothing is downloaded, and no environment is created.
 
-A dataset is a folder `<path>/data` with `metadata.json` and `main_data.hdf5`. Named as Minari names datasets,
-say `room-v0`, and put under `MINARI_DATASETS_PATH`, what is written here opens in `minari.load_dataset` too.
+A dataset is a folder `<path>/data` with `metadata.json` and `main_data.hdf5`. To open it with `minari.load_dataset`,
+give it a name as Minari does, such as `room-v0`, and put it under `MINARI_DATASETS_PATH`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ import numpy as np
 from cogmap.errors import BadOutput, BadWalks, MissingExtra
 from cogmap.files import read_json
 from cogmap.records import Labels, Walks
-from cogmap.walks.record import padded_walks, view_label, walks_from_views
+from cogmap.walks.ragged import walks_from_rows
+from cogmap.walks.record import view_label, walks_from_views
 
 try:
     import gymnasium
@@ -28,11 +29,11 @@ try:
 except ImportError as error:
     raise MissingExtra('Minari must be installed for this: pip install "cogmap[data]"') from error
 
-LABELS = "cogmap_labels"  # where our labels lie in a dataset's metadata
+LABELS = "cogmap_labels"  # key of our labels in a dataset's metadata
 
 
 def write_minari(walks: Walks, path: str | Path) -> None:
-    """Write walks as a new dataset, whole or not at all: rewards are 0, episodes are cut off, not ended."""
+    """Write walks as a new dataset, whole or not at all. Rewards are 0; episodes are truncated, not terminated."""
     path = Path(path)
     if path.exists():
         raise BadOutput(f"a dataset must be written to a new folder, {path} exists")
@@ -52,10 +53,10 @@ def write_minari(walks: Walks, path: str | Path) -> None:
 
 
 def read_minari(path: str | Path, observation_labels: Labels | None = None) -> Walks:
-    """Walks from a dataset with discrete actions, one an episode.
+    """Walks from a dataset with discrete actions, one per episode.
 
-    Discrete observations stay the numbers they are; any other view is known by its `view_label`,
-    numbered as in `observation_labels` if given.
+    Discrete observations keep their numbers. Any other view is identified by its `view_label`, numbered as in
+    `observation_labels` if given.
     """
     storage, metadata = _open(Path(path))
     space, action_space = storage.observation_space, storage.action_space
@@ -66,7 +67,7 @@ def read_minari(path: str | Path, observation_labels: Labels | None = None) -> W
     labels = metadata.get(LABELS, {})
     action_labels = _as_labels(labels.get("actions"))
     if isinstance(space, gymnasium.spaces.Discrete):
-        return padded_walks(
+        return walks_from_rows(
             [np.asarray(episode["observations"]) - int(space.start) for episode in episodes],
             actions,
             num_observations=int(space.n),
@@ -83,7 +84,7 @@ def read_minari(path: str | Path, observation_labels: Labels | None = None) -> W
 
 
 def _dataset_id(name: str) -> str:
-    """The folder's name where it is one that Minari can parse, else the nearest that is."""
+    """The folder's name, changed as little as needed for Minari to parse it."""
     name = re.sub(r"[^-\w]", "-", name)
     return name if re.search(r"-v\d+$", name) else f"{name}-v0"
 
@@ -117,16 +118,16 @@ def _buffer(walks: Walks, walk: int) -> EpisodeBuffer:
 
 
 def _open(path: Path) -> tuple[MinariStorage, dict[str, Any]]:
-    """The storage of a dataset that names its spaces.
+    """The storage of a dataset, whose metadata must contain its spaces.
 
-    One that does not would have Minari make the environment its metadata names, and so run a stranger's code.
+    Without them Minari would create the environment that the metadata names, and so run untrusted code.
     """
     data = path / "data" if (path / "data").is_dir() else path
     metadata = read_json(data / "metadata.json", BadWalks)
     if not isinstance(metadata, dict) or not {"observation_space", "action_space", "data_format"} <= set(
         metadata
     ):
-        raise BadWalks(f"{path} must be a Minari dataset whose metadata names its spaces and its format")
+        raise BadWalks(f"{path} must be a Minari dataset whose metadata contains its spaces and its format")
     try:
         return MinariStorage.read(data), metadata
     except (ValueError, KeyError, TypeError, AssertionError, NotImplementedError, ImportError) as error:
@@ -137,11 +138,11 @@ def _episodes(storage: MinariStorage, path: str | Path) -> Iterator[dict[str, An
     try:
         yield from storage.get_episodes(range(storage.total_episodes))
     except (OSError, KeyError, ValueError, AssertionError) as error:
-        raise BadWalks(f"{path} must hold all episodes that its metadata counts: {error}") from error
+        raise BadWalks(f"{path} must hold all episodes listed in its metadata: {error}") from error
 
 
 def _at(observations: Any, step: int) -> Any:
-    """One step's view out of an episode's arrays, which keep the structure of the observation space."""
+    """The view at one step, from arrays with the structure of the observation space."""
     if isinstance(observations, dict):
         return {key: _at(value, step) for key, value in observations.items()}
     if isinstance(observations, tuple):

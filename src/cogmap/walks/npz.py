@@ -1,7 +1,7 @@
-"""Walks as arrays: `observations` (B, N), `actions` (B, N - 1 or N), and what else a file may state.
+"""Walks as arrays: `observations` (B, N), `actions` (B, N - 1 or N), and optional lengths, sizes and labels.
 
-Walks of views: `views` (B, N, H, W, C) of bytes or `features` (B, N, F), one for every step; or, far smaller where
-views repeat, `observations` (B, N) that point into `distinct_views` (U, H, W, C) or (U, F).
+Walks of views: `views` (B, N, H, W, C) of bytes or `features` (B, N, F), one for every step. If views repeat, a far
+smaller form is `observations` (B, N) as indices into `distinct_views` (U, H, W, C) or (U, F).
 """
 
 from __future__ import annotations
@@ -14,34 +14,31 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
+from cogmap.walks.ragged import checked_lengths
 from cogmap.walks.views import Views, ViewWalks, checked_views, distinct_views
 from cogmap.walks.vocabulary import check_labels, vocabulary_size
 
 Arrays = Mapping[str, NDArray[Any]]
+EVERY_STEP = {"views": ("(B, N, H, W, C)", 5), "features": ("(B, N, F)", 3)}
+DISTINCT = "distinct_views"
 
 
 def walks_from_arrays(arrays: Arrays) -> Walks:
-    """The walks; what lies past a walk's length is ignored.
+    """The walks. Values after the end of a walk are ignored.
 
-    Where the file states neither `num_observations` nor labels, the largest observation plus one has to do.
+    If the file states neither `num_observations` nor labels, their number is the largest observation plus one.
     """
     observations, actions = integer_array(arrays, "observations", 2), integer_array(arrays, "actions", 2)
     walks, steps = observations.shape
-    if walks == 0:
-        raise BadWalks("there must be at least one walk, got none")
-    if steps < 2:
-        raise BadWalks(f"a walk must have at least 2 steps, walk 0 has {steps}")
+    lengths = checked_lengths(read_lengths(arrays, walks, steps))
     if actions.shape not in ((walks, steps - 1), (walks, steps)):
         rule = f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)} or (B, N) = {(walks, steps)}"
         raise BadWalks(f"{rule}, got {actions.shape}")
-    lengths = read_lengths(arrays, walks, steps)
     step = np.arange(steps)
     observations = np.where(step < lengths[:, None], observations, 0)
     actions = np.where(step[1:] < lengths[:, None], actions[:, : steps - 1], 0)
-    observation_labels, action_labels = (
-        read_labels(arrays, "observation_labels"),
-        read_labels(arrays, "action_labels"),
-    )
+    observation_labels = read_labels(arrays, "observation_labels")
+    action_labels = read_labels(arrays, "action_labels")
     return Walks(
         observations=observations,
         actions=actions,
@@ -55,6 +52,22 @@ def walks_from_arrays(arrays: Arrays) -> Walks:
     )
 
 
+def view_walks_from_arrays(arrays: Arrays) -> ViewWalks:
+    """The walks. Views after the end of a walk are ignored."""
+    given = [name for name in (*EVERY_STEP, DISTINCT) if name in arrays]
+    if len(given) > 1 or (given != [DISTINCT] and "observations" in arrays):
+        rule = "a file must hold only one of `observations`, `views` and `features`"
+        raise BadWalks(f"{rule}, got {' and '.join(['observations'] * ('observations' in arrays) + given)}")
+    if given == [DISTINCT]:
+        views = checked_views(arrays[DISTINCT])
+        rest = {"num_observations": np.array(len(views)), **arrays}
+    else:
+        views, index = _of_every_step(arrays, given[0])
+        rest = {**arrays, "observations": index, "num_observations": np.array(len(views))}
+    plain = walks_from_arrays(rest)
+    return ViewWalks(**{name: getattr(plain, name) for name in Walks.__dataclass_fields__}, views=views)
+
+
 def arrays_from_walks(walks: Walks) -> dict[str, NDArray[Any]]:
     arrays: dict[str, NDArray[Any]] = {
         "observations": walks.observations,
@@ -66,6 +79,15 @@ def arrays_from_walks(walks: Walks) -> dict[str, NDArray[Any]]:
     return arrays | label_arrays(walks.observation_labels, walks.action_labels)
 
 
+def view_arrays(walks: Walks) -> dict[str, NDArray[Any]]:
+    """The arrays that walks of views add to a file; none for other walks."""
+    return {DISTINCT: walks.views} if isinstance(walks, ViewWalks) else {}
+
+
+def holds_views(arrays: Arrays) -> bool:
+    return any(name in arrays for name in (*EVERY_STEP, DISTINCT))
+
+
 def label_arrays(observation_labels: Labels | None, action_labels: Labels | None) -> dict[str, NDArray[Any]]:
     pairs = {"observation_labels": observation_labels, "action_labels": action_labels}
     return {name: np.array(labels, dtype=np.str_) for name, labels in pairs.items() if labels is not None}
@@ -73,7 +95,7 @@ def label_arrays(observation_labels: Labels | None, action_labels: Labels | None
 
 def integer_array(arrays: Arrays, name: str, ndim: int) -> NDArray[Any]:
     if name not in arrays:
-        raise BadWalks(f"`{name}` is missing, there are {', '.join(arrays) or 'no arrays'}")
+        raise BadWalks(f"`{name}` is missing, got {', '.join(arrays) or 'no arrays'}")
     array = arrays[name]
     if array.dtype.kind not in "iu":
         raise BadWalks(f"`{name}` must hold integers, got dtype {array.dtype}")
@@ -111,45 +133,15 @@ def read_labels(arrays: Arrays, name: str) -> Labels | None:
     return labels
 
 
-EVERY_STEP = {"views": ("(B, N, H, W, C)", 5), "features": ("(B, N, F)", 3)}
-DISTINCT = "distinct_views"
-
-
-def holds_views(arrays: Arrays) -> bool:
-    return any(name in arrays for name in (*EVERY_STEP, DISTINCT))
-
-
-def view_walks_from_arrays(arrays: Arrays) -> ViewWalks:
-    """The walks; views of padding are ignored."""
-    told = [name for name in ("views", "features", DISTINCT) if name in arrays]
-    if len(told) > 1 or (told != [DISTINCT] and "observations" in arrays):
-        rule = "what was seen must be told by one of `observations`, `views` and `features`"
-        raise BadWalks(f"{rule}, got {' and '.join(['observations'] * ('observations' in arrays) + told)}")
-    if told == [DISTINCT]:
-        views = checked_views(arrays[DISTINCT])
-        rest = {"num_observations": np.array(len(views)), **arrays}
-    else:
-        views, index = _of_every_step(arrays, told[0])
-        rest = {**arrays, "observations": index, "num_observations": np.array(len(views))}
-    plain = walks_from_arrays(rest)
-    return ViewWalks(**{name: getattr(plain, name) for name in Walks.__dataclass_fields__}, views=views)
-
-
-def view_arrays(walks: Walks) -> dict[str, NDArray[Any]]:
-    """What walks of views add to a file; nothing for others."""
-    return {DISTINCT: walks.views} if isinstance(walks, ViewWalks) else {}
-
-
 def _of_every_step(arrays: Arrays, name: str) -> tuple[Views, NDArray[np.int32]]:
-    """The distinct views (U, ...), and which of them is seen at each step (B, N)."""
+    """The distinct views (U, ...), and the index of the view at each step (B, N)."""
     seen, (shape, ndim) = arrays[name], EVERY_STEP[name]
     if seen.ndim != ndim or 0 in seen.shape:
         raise BadWalks(f"`{name}` must have shape {shape} with none of them 0, got {seen.shape}")
     walks, steps = seen.shape[:2]
-    there = np.arange(steps) < read_lengths(arrays, walks, steps)[:, None]  # (B, N)
-    if not there.any():
-        raise BadWalks("a walk must have at least 2 steps, walk 0 has 0")
-    views, which = distinct_views(checked_views(seen[there]))
+    lengths = checked_lengths(read_lengths(arrays, walks, steps))
+    mask = np.arange(steps) < lengths[:, None]  # (B, N)
+    views, which = distinct_views(checked_views(seen[mask]))
     index = np.zeros((walks, steps), dtype=np.int32)
-    index[there] = which
+    index[mask] = which
     return views, index

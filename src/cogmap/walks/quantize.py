@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from cogmap.errors import BadConfig, BadRun, BadWalks, MissingExtra
 from cogmap.files import read_arrays, write_arrays
 from cogmap.records import CognitiveMap, Integers, Truth, Walks
-from cogmap.walks.views import Views, ViewWalks, portions, truth_seen_as
+from cogmap.walks.views import Views, ViewWalks, portions, truth_as_clusters
 
 CLUSTERS = 128  # the paper's k
 GRID = 16  # blocks of pixels along a side of a reduced image
@@ -54,15 +54,15 @@ class ViewQuantizer:
         """Walks with clusters as observations; those that have them already stay as they are."""
         if not isinstance(walks, ViewWalks):
             return walks
-        return walks.seen_as(self(walks.views), self.num_clusters)
+        return walks.as_clusters(self(walks.views), self.num_clusters)
 
     def walks_and_truth(self, walks: Walks, truth: Truth) -> tuple[Walks, Truth]:
         """Both with clusters as observations; walks that have them already stay as they are."""
         if not isinstance(walks, ViewWalks):
             return walks, truth
         cluster = self(walks.views)
-        seen = walks.seen_as(cluster, self.num_clusters)
-        return seen, truth_seen_as(truth, walks, cluster, self.num_clusters)
+        seen = walks.as_clusters(cluster, self.num_clusters)
+        return seen, truth_as_clusters(truth, walks, cluster, self.num_clusters)
 
     def save(self, path: str | Path) -> None:
         write_arrays(path, {entry.name: getattr(self, entry.name) for entry in fields(self)})

@@ -1,4 +1,4 @@
-"""Walks recorded in anybody's Gymnasium environment. Views become categorical: equal views get equal labels."""
+"""Walks recorded in any Gymnasium environment. Views become categorical: equal views get equal labels."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
+from cogmap.walks.ragged import walks_from_rows
 
 if TYPE_CHECKING:
     import gymnasium
@@ -28,15 +28,15 @@ def record_walks(
 ) -> Walks:
     """Random walks of at most `steps` observations in any environment with discrete actions.
 
-    Discrete observations stay the numbers they are. Any other view is known by its `view_label`; wrap the
-    environment to show less or more of it. An episode that ends early gives a shorter walk. Where `info`
-    has an `action_mask`, only legal actions are drawn.
+    Discrete observations keep their numbers. Any other view is identified by its `view_label`; wrap the
+    environment to change what it shows. An episode that ends early gives a shorter walk. If `info` has an
+    `action_mask`, only legal actions are drawn.
 
-    actions: the environment's actions to draw from, which become 0, 1, ...; None is all of them.
-    same_place: reset with the same seed before every walk, so that a place made at random stays the same;
-        without it only the first reset is seeded.
-    observation_labels: number views as an earlier recording did; a view it never had is an error.
-    rng: draws the actions; None is a generator of `seed`, which always resets the environment.
+    actions: the environment's actions to draw from, renumbered 0, 1, ...; None is all of them.
+    same_place: reset with the same seed before every walk, so that a randomly generated place stays the same.
+        Otherwise only the first reset is seeded.
+    observation_labels: number views as in an earlier recording; a view it did not have is an error.
+    rng: draws the actions; None is a generator seeded with `seed`. The environment is reset with `seed` in any case.
     """
     offered = _offered_actions(env.action_space, actions)
     if walks < 1 or steps < 2:
@@ -45,12 +45,12 @@ def record_walks(
     seeds = [seed if walk == 0 or same_place else None for walk in range(walks)]
     episodes = [_episode(env, steps, reset_seed, offered, rng) for reset_seed in seeds]
     views = [seen for seen, _ in episodes]
-    taken = [done for _, done in episodes]
+    taken = [indices for _, indices in episodes]
     action_labels = None if actions is None else tuple(str(action) for action in actions)
     space: Any = env.observation_space
     if not _is_discrete(space):
         return walks_from_views(views, taken, len(offered), observation_labels, action_labels)
-    return padded_walks(
+    return walks_from_rows(
         [np.array(row) - int(space.start) for row in views],
         [np.array(row) for row in taken],
         num_observations=int(space.n),
@@ -60,14 +60,14 @@ def record_walks(
 
 
 def _is_discrete(space: Any) -> bool:
-    """Gymnasium is imported only here: whoever passes an environment has it."""
+    """Gymnasium is imported here, because a caller who has an environment has it installed."""
     from gymnasium.spaces import Discrete
 
     return isinstance(space, Discrete)
 
 
 def _offered_actions(space: Any, actions: Sequence[int] | None) -> list[int]:
-    """The environment's own numbers of the actions to draw from."""
+    """The actions to draw from, in the environment's own numbering."""
     if not _is_discrete(space):
         raise BadWalks(f"an environment must have discrete actions, got {space}")
     every = range(int(space.start), int(space.start + space.n))
@@ -75,7 +75,7 @@ def _offered_actions(space: Any, actions: Sequence[int] | None) -> list[int]:
         return list(every)
     if not actions or len(set(actions)) < len(actions) or not set(actions) <= set(every):
         raise BadWalks(
-            f"`actions` must be different ones of {every.start} to {every.stop - 1}, got {list(actions)}"
+            f"`actions` must be distinct and from {every.start} to {every.stop - 1}, got {list(actions)}"
         )
     return list(actions)
 
@@ -83,28 +83,28 @@ def _offered_actions(space: Any, actions: Sequence[int] | None) -> list[int]:
 def _episode(
     env: gymnasium.Env[Any, Any], steps: int, seed: int | None, offered: list[int], rng: np.random.Generator
 ) -> tuple[list[Any], list[int]]:
-    """What was seen, and the indices into `offered` of what was done, up to `steps` views."""
+    """Up to `steps` views of one episode, and its actions as indices into `offered`."""
     first = int(env.action_space.start)  # type: ignore[attr-defined]
-    # Views are named at once: an environment may show the same array again, with other content.
-    know = int if _is_discrete(env.observation_space) else view_label
+    # Views are identified at once, because an environment may return the same array with new content.
+    identify = int if _is_discrete(env.observation_space) else view_label
     seen, info = env.reset(seed=seed)
-    views: list[Any] = [know(seen)]
+    views: list[Any] = [identify(seen)]
     taken: list[int] = []
     while len(views) < steps:
         mask = info.get("action_mask")
         legal = [index for index, action in enumerate(offered) if mask is None or mask[action - first]]
         if not legal:
-            raise BadWalks(f"one of the actions {offered} must be legal, none is at step {len(taken)}")
+            raise BadWalks(f"one of the actions {offered} must be legal, got none at step {len(taken)}")
         taken.append(int(rng.choice(legal)))
         seen, _, terminated, truncated, info = env.step(offered[taken[-1]])
-        views.append(know(seen))
+        views.append(identify(seen))
         if terminated or truncated:
             break
     return views, taken
 
 
 def view_label(seen: Any) -> str:
-    """A short hash of numbers, strings, arrays, and of sequences and dictionaries of them."""
+    """A short hash of a view: numbers, strings, arrays, and sequences and dictionaries of these."""
     return blake2b(_canonical(seen), digest_size=6).hexdigest()
 
 
@@ -115,13 +115,13 @@ def walks_from_views(
     observation_labels: Labels | None = None,
     action_labels: Labels | None = None,
 ) -> Walks:
-    """Walks whose observations are labels, numbered as in `observation_labels` or in sorted order."""
+    """Walks from labels of views, numbered as in `observation_labels` or in sorted order."""
     labels = observation_labels or tuple(sorted({label for walk in views for label in walk}))
     index = {label: number for number, label in enumerate(labels)}
     unknown = next((label for walk in views for label in walk if label not in index), None)
     if unknown is not None:
         raise BadWalks(f"every view must be one of the {len(labels)} known ones, got {unknown!r}")
-    return padded_walks(
+    return walks_from_rows(
         [np.array([index[label] for label in walk]) for walk in views],
         [np.asarray(walk) for walk in actions],
         num_observations=len(labels),
@@ -131,24 +131,8 @@ def walks_from_views(
     )
 
 
-def padded_walks(
-    observations: Sequence[NDArray[Any]], actions: Sequence[NDArray[Any]], **fields: Any
-) -> Walks:
-    """Walks of any lengths, a row for each; `fields` are the sizes and labels of `Walks`."""
-    lengths = np.array([len(row) for row in observations], dtype=np.int32)
-    seen = np.zeros((len(lengths), max(lengths, default=1)), dtype=np.int64)
-    done = np.zeros((len(lengths), seen.shape[1] - 1), dtype=np.int64)
-    for walk, (row, taken) in enumerate(zip(observations, actions, strict=True)):
-        if len(taken) != len(row) - 1:
-            rule = f"a walk of {len(row)} observations must have {len(row) - 1} actions"
-            raise BadWalks(f"{rule}, walk {walk} has {len(taken)}")
-        seen[walk, : len(row)] = row
-        done[walk, : len(taken)] = taken
-    return Walks(observations=seen, actions=done, lengths=lengths, **fields)
-
-
 def _canonical(seen: Any) -> bytes:
-    """Bytes that two views share exactly if they show the same, each part led by its kind and size."""
+    """Bytes that are equal for equal views only: each part is preceded by its kind and size."""
     if isinstance(seen, dict):
         parts = [_canonical(key) + _canonical(seen[key]) for key in sorted(seen, key=str)]
         return _tagged(b"d", b"".join(parts))

@@ -1,10 +1,10 @@
-"""Random walks in a world, all of them advancing together, one table look-up a step; noise and splices.
+"""Random walks in a world, sampled in parallel with one table look-up per step; noise and splices.
 
 Noise: the paper replaces 10 % of the training observations by random ones.
 
-Splices: walks are cut into pieces, and the pieces of each walk are put together in another order. To a predictor that
-holds cuts impossible, a joint between two examples of a prompt is evidence against what it knew. One that expects them
-can keep what lasts (the concept) and infer again what does not (where in it one is).
+Splices: each walk is cut into pieces, and its pieces are shuffled. A predictor trained without cuts takes the joint
+between two examples of a prompt as evidence against its belief. One trained with cuts can keep what stays the same (the
+concept) and infer the rest (the state within the concept) again.
 """
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from cogmap.environments.room_family import RoomFamily
 from cogmap.errors import BadConfig, BadWalks
 from cogmap.records import Integers, TableWorld, Truth, Walks
 
-Indices = NDArray[np.intp]  # what numpy looks up fastest with
-MAX_WAYS = 2_000_000  # entries of the table of ways: 16 MB
+Indices = NDArray[np.intp]  # the index type that numpy looks up fastest
+MAX_WAYS = 2_000_000  # entries in the table of equally likely moves: 16 MB
 
 
 def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
-    """`walks` walks of `steps` observations: a uniform start, then a uniform draw among the legal actions."""
+    """`walks` walks of `steps` observations, from uniform starts with uniformly drawn legal actions."""
     if walks < 1:
         raise BadWalks(f"`walks` (={walks}) must be at least 1")
     if steps < 2:
-        raise BadWalks(f"`steps` (={steps}) must be at least 2, since a walk needs an action")
+        raise BadWalks(f"`steps` (={steps}) must be at least 2, because a walk needs an action")
     positions, actions = _advance(world, rng.integers(world.num_positions, size=walks), steps, rng)
     observations = world.observation.take(positions)  # (B, N)
     for array in (positions, actions, observations):
-        array.flags.writeable = False  # so the records need no copy of their own
+        array.flags.writeable = False  # so that the records need no copy
     seen = Walks(
         observations=observations,
         actions=actions,
@@ -50,33 +50,33 @@ def _advance(
 ) -> tuple[Integers, Integers]:
     """Positions (B, N) and actions (B, N - 1) of walks from the given first positions (B,).
 
-    A number from 0 to W is drawn for every step at once, and is as good as an action: of the W ways to leave
-    a position, each legal action has an equal share.
+    Each position has a row of W moves, in which every legal action occurs equally often. So one uniform number
+    below W per step is a uniform legal action, and all numbers can be drawn at once.
     """
     ways = _equal_ways(world)  # (P, W)
     if ways is None:
         return _advance_by_rank(world, start, steps, rng)
     width = ways.shape[1]
     arrival = np.take_along_axis(world.next_position, ways, axis=1).ravel().astype(np.intp)  # (P * W,)
-    small = np.min_scalar_type(width - 1)  # a byte as a rule: the draws of all steps stay in the cache
+    small = np.min_scalar_type(width - 1)  # usually a byte, so that all draws fit in the cache
     drawn = rng.integers(width, size=(len(start), steps - 1), dtype=small)
     positions = np.empty((len(start), steps), dtype=np.int32)
     positions[:, 0] = position = start
     for step in range(steps - 1):
         way = position * width + drawn[:, step]
-        position = arrival.take(way, mode="clip")  # always inside: clip skips a check
+        position = arrival.take(way, mode="clip")  # always in range; "clip" only skips a check
         positions[:, step + 1] = position
     if world.legal is None:
         return positions, drawn.astype(np.int32)
     actions = np.empty(drawn.shape, dtype=np.int32)
-    for first in range(0, len(start), 64):  # a few walks at a time: what is in between stays in the cache
+    for first in range(0, len(start), 64):  # a few walks at a time, so that temporaries fit in the cache
         few = slice(first, first + 64)
         actions[few] = ways.take(positions[few, :-1] * width + drawn[few], mode="clip")
     return positions, actions
 
 
 def _equal_ways(world: TableWorld) -> NDArray[np.int32] | None:
-    """(P, W): actions such that a uniform column is a uniform legal action; None if that takes a vast table."""
+    """(P, W): actions such that a uniform column is a uniform legal action; None if the table would be too large."""
     if world.legal is None:
         return np.tile(np.arange(world.num_actions, dtype=np.int32), (world.num_positions, 1))
     by_rank, counts = _legal_by_rank(world)  # (P, A), (P,)
@@ -89,7 +89,7 @@ def _equal_ways(world: TableWorld) -> NDArray[np.int32] | None:
 def _advance_by_rank(
     world: TableWorld, start: Indices, steps: int, rng: np.random.Generator
 ) -> tuple[Integers, Integers]:
-    """As `_advance`, without its table: a draw is the rank of an action among the legal ones of its position."""
+    """As `_advance`, without its table: draws the rank of an action among the legal actions of its position."""
     by_rank, counts = _legal_by_rank(world)  # (P, A), (P,)
     arrival = np.take_along_axis(world.next_position, by_rank, axis=1).ravel().astype(np.intp)  # (P * A,)
     positions = np.empty((len(start), steps), dtype=np.int32)
@@ -104,7 +104,7 @@ def _advance_by_rank(
 
 
 def _legal_by_rank(world: TableWorld) -> tuple[Indices, Indices]:
-    """Each position's actions (P, A), the legal ones first in rising order, and how many are legal (P,)."""
+    """Each position's actions (P, A), legal ones first in ascending order, and the number of legal ones (P,)."""
     legal = world.legal_actions()  # (P, A)
     return np.argsort(~legal, axis=1, kind="stable"), legal.sum(axis=1)
 
@@ -114,8 +114,8 @@ def sample_family_walks(
 ) -> tuple[Walks, Truth, Integers]:
     """Walks in rooms of a family, each in a room drawn at random.
 
-    Returns: the walks; their truth, whose world is `family.base`, since all the rooms share its layout;
-        and the room of each walk (B,).
+    Returns: the walks; their truth, whose world is `family.base`, because all rooms share its layout; and the
+        room of each walk (B,).
     """
     base_walks, truth = sample_walks(family.base, walks, steps, rng)
     rooms = rng.integers(len(family), size=walks, dtype=np.int32)
@@ -123,9 +123,9 @@ def sample_family_walks(
 
 
 def add_noise(walks: Walks, share: float, rng: np.random.Generator) -> Walks:
-    """Walks in which each observation is replaced, with probability `share`, by a uniformly random one.
+    """Replace each observation with probability `share` by a uniformly random one.
 
-    The random one may happen to be the one replaced. Actions, lengths and padding stay as they are.
+    The random one may equal the original. Actions, lengths and padding do not change.
     """
     if not 0 <= share <= 1:
         raise BadWalks(f"`share` of noise must be in [0, 1], got {share}")
@@ -135,14 +135,14 @@ def add_noise(walks: Walks, share: float, rng: np.random.Generator) -> Walks:
 
 
 def splice(walks: Walks, chance: float, rng: np.random.Generator) -> Walks:
-    """The same walks, each cut before any of its later steps with `chance` and its pieces shuffled.
+    """Cut each walk before every later step with probability `chance`, and shuffle its pieces.
 
-    Only for walks with a single action: what is done at a joint would otherwise be a lie.
+    Only for walks with a single action: otherwise the action at a joint would be wrong.
     """
     if not 0 <= chance <= 1:
         raise BadConfig(f"`splice` (={chance}) must be from 0 to 1")
     if walks.num_actions > 1:
-        raise BadConfig(f"only walks with a single action can be spliced, these have {walks.num_actions}")
+        raise BadConfig(f"only walks with a single action can be spliced, got {walks.num_actions} actions")
     observations = walks.observations.copy()
     for row, length in enumerate(walks.lengths.tolist()):
         observations[row, :length] = _shuffled(observations[row, :length], chance, rng)

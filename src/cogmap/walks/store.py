@@ -1,4 +1,4 @@
-"""Walks to and from files. The suffix names the format: `.npz`, `.jsonl` or `.csv`."""
+"""Read and write walks files. The suffix gives the format: `.npz`, `.jsonl` or `.csv`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 
 from cogmap.errors import BadOutput, BadWalks, BadWorld
-from cogmap.files import read_arrays, write_arrays, write_whole
+from cogmap.files import read_arrays, read_text, write_arrays, write_whole
 from cogmap.records import Walks
 from cogmap.walks.csv_table import format_csv, parse_csv
 from cogmap.walks.jsonl import format_jsonl, parse_jsonl
@@ -27,32 +27,33 @@ _RULE = "a walks file must end in .npz, .jsonl or .csv"
 
 
 def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
-    """The walks in a file, in the vocabulary of `like` where that is given, as a test set is read.
+    """The walks in a file.
 
-    A file of images or vectors gives `ViewWalks`, which `learn` clusters and a run's quantizer makes plain.
+    like: walks whose vocabulary to use; read a test set `like` its training set. Without it, if the file does not
+        state its vocabulary, labels are sorted and the number of observations or actions is the largest index plus one.
 
-    Without `like`, and where the file does not state its vocabulary, labels are sorted and the number of
-    observations or actions is the largest one met plus one.
+    A file of images or vectors gives `ViewWalks`; `learn` clusters them, and a run's quantizer turns new ones into
+    plain walks.
     """
     path = Path(path)
     parse = _parser(path, like)
-    with naming(path):
+    with prefix_errors(path):
         walks = parse()
-        if like is None or isinstance(walks, ViewWalks):  # views have no vocabulary before they are clustered
+        if like is None or isinstance(walks, ViewWalks):  # views have no vocabulary until they are clustered
             return walks
         return translate(walks, like)
 
 
 def _parser(path: Path, like: Walks | None) -> Callable[[], Walks]:
-    """The file's content, read, and the function that makes walks of it."""
+    """A function that parses the file, whose content is read here."""
     match path.suffix:
         case ".npz":
             arrays = read_arrays(path, BadWalks)
             return partial(view_walks_from_arrays if holds_views(arrays) else walks_from_arrays, arrays)
         case ".jsonl":
-            return partial(parse_jsonl, _read_text(path))
+            return partial(parse_jsonl, read_text(path, BadWalks, "walks"))
         case ".csv":
-            return partial(parse_csv, _read_text(path), like)
+            return partial(parse_csv, read_text(path, BadWalks, "walks"), like)
     raise BadWalks(f"{_RULE}, got {path.name!r}")
 
 
@@ -66,35 +67,22 @@ def save_walks(path: str | Path, walks: Walks) -> None:
         write_arrays(path, arrays_from_walks(walks) | view_arrays(walks))
         return
     if isinstance(walks, ViewWalks):
-        raise BadOutput(f"walks of views must be kept in .npz, got {path.name!r}")
+        raise BadOutput(f"walks of views must be saved as .npz, got {path.name!r}")
     with write_whole(path) as stream:
         for piece in format_jsonl(walks) if path.suffix == ".jsonl" else format_csv(walks):
             stream.write(piece.encode())
 
 
 def check_output(path: str | Path) -> None:
-    """Refuse a name that no format has, before any work is done."""
+    """Refuse an unknown suffix before any work is done."""
     if Path(path).suffix not in SUFFIXES:
         raise BadOutput(f"{_RULE}, got {Path(path).name!r}")
 
 
 @contextmanager
-def naming(path: Path) -> Iterator[None]:
-    """Put the file's name before what is wrong with its content."""
+def prefix_errors(path: str | Path) -> Iterator[None]:
+    """Prefix errors about a file's content with its name."""
     try:
         yield
     except (BadWalks, BadWorld) as error:
         raise BadWalks(f"{path}: {error}") from error
-
-
-def _read_text(path: Path) -> str:
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise BadWalks(f"cannot read {path}: {error.strerror or error}") from error
-    if not content.strip():
-        raise BadWalks(f"{path} must hold walks, got an empty file")
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise BadWalks(f"{path} must be UTF-8 text: {error.reason} at byte {error.start}") from None

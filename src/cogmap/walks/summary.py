@@ -1,4 +1,4 @@
-"""What walks hold: of what vocabulary, how aliased the place looks, and what is odd about them."""
+"""A summary of walks: counts, how aliased the place is, and possible problems."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cogmap.records import Booleans, Floats, Integers, Walks, label_of
 
-LOOK_AHEAD = 3  # actions after which two places that look alike may look different
+LOOK_AHEAD = 3  # actions that are used to distinguish places with the same observation
 Counts = NDArray[np.int64]
 
 
@@ -18,15 +18,17 @@ Counts = NDArray[np.int64]
 class Summary:
     """Counts over all steps that are not padding."""
 
-    observation_counts: Counts  # (O,) how often each is seen
-    action_counts: Counts  # (A,) how often each is taken
-    next_entropy: Floats  # (O,) bits of doubt about the next observation given this one and the action
-    places_behind: Counts  # (O,) at least so many places look like this, if nothing is noise
-    problems: tuple[str, ...]  # one line each; empty when nothing is odd
+    observation_counts: Counts  # (O,) steps on which each is seen
+    action_counts: Counts  # (A,) steps on which each is taken
+    next_entropy: (
+        Floats  # (O,) conditional entropy in bits of the next observation, given this one and the action
+    )
+    min_places: Counts  # (O,) lower bound on the places that show each observation, if there is no noise
+    problems: tuple[str, ...]  # one line each
 
     @property
     def mean_entropy(self) -> float:
-        """Bits of doubt about the next observation, over all steps; 0 in a world without aliasing."""
+        """The conditional entropy in bits of the next observation, over all steps; 0 in a world without aliasing."""
         return float(np.average(self.next_entropy, weights=self.observation_counts))
 
 
@@ -38,51 +40,51 @@ def summarise(walks: Walks) -> Summary:
         observation_counts=observation_counts,
         action_counts=action_counts,
         next_entropy=next_entropy(walks),
-        places_behind=count_places_behind(walks),
+        min_places=min_places(walks),
         problems=tuple(_problems(walks, observation_counts, action_counts)),
     )
 
 
 def next_entropy(walks: Walks) -> Floats:
-    """(O,): the entropy in bits of the next observation, given this one and the action taken."""
+    """(O,): the conditional entropy in bits of the next observation, given this one and the action."""
     moved = walks.step_mask()[:, 1:]  # (B, N - 1)
     here, there = walks.observations[:, :-1][moved], walks.observations[:, 1:][moved]
-    situation = _pair(here, walks.actions[moved])
-    _, first, _, count = _unique(_pair(situation, there))
-    of_situation = np.bincount(situation)[situation[first]]  # steps that share an outcome's situation
-    surprise = -np.log2(count / of_situation)
-    doubt = np.bincount(here[first], weights=count * surprise, minlength=walks.num_observations)
-    return doubt / np.maximum(np.bincount(here, minlength=walks.num_observations), 1)
+    condition = _pair(here, walks.actions[moved])
+    _, first, _, count = _unique(_pair(condition, there))
+    total = np.bincount(condition)[condition[first]]  # steps with the same observation and action
+    surprise = -np.log2(count / total)
+    entropy = np.bincount(here[first], weights=count * surprise, minlength=walks.num_observations)
+    return entropy / np.maximum(np.bincount(here, minlength=walks.num_observations), 1)
 
 
-def count_places_behind(walks: Walks, look_ahead: int = LOOK_AHEAD) -> Counts:
+def min_places(walks: Walks, look_ahead: int = LOOK_AHEAD) -> Counts:
     """(O,): a lower bound on the places that show each observation, in a deterministic world without noise.
 
-    From one place the same actions always show the same: as many different futures as followed an observation
-    and one sequence of actions, so many places must there be.
+    From one place, the same actions always show the same observations. So if one observation and one sequence of
+    actions were followed by k different futures, at least k places show that observation.
     """
     bounds = [_count_futures(walks, ahead) for ahead in range(1, min(look_ahead, walks.num_steps - 1) + 1)]
     return np.max(bounds, axis=0)
 
 
 def _count_futures(walks: Walks, look_ahead: int) -> Counts:
-    """(O,): the most futures that followed each observation and one sequence of `look_ahead` actions."""
+    """(O,): the largest number of futures after each observation and one sequence of `look_ahead` actions."""
     whole = walks.step_mask()[:, look_ahead:]  # (B, N - look_ahead) windows that end within their walk
     starts = whole.shape[1]
     here = walks.observations[:, :starts][whole].astype(np.int64)
-    situation, future = here, np.zeros_like(here)
+    condition, future = here, np.zeros_like(here)
     for ahead in range(look_ahead):
-        situation = _pair(situation, walks.actions[:, ahead : ahead + starts][whole])
+        condition = _pair(condition, walks.actions[:, ahead : ahead + starts][whole])
         future = _pair(future, walks.observations[:, ahead + 1 : ahead + 1 + starts][whole])
-    first = _unique(_pair(situation, future))[1]  # one window for each pair of a situation and a future
-    futures = np.bincount(situation[first])  # (situations,)
+    first = _unique(_pair(condition, future))[1]  # one window for each pair of condition and future
+    futures = np.bincount(condition[first])  # (conditions,)
     most = np.zeros(walks.num_observations, dtype=np.int64)
-    np.maximum.at(most, here[first], futures[situation[first]])
+    np.maximum.at(most, here[first], futures[condition[first]])
     return most
 
 
 def _pair(first: NDArray[np.integer], second: NDArray[np.integer]) -> Counts:
-    """One small number for each different pair."""
+    """(n,): a number for each distinct pair."""
     width = int(second.max(initial=0)) + 1
     return _unique(first.astype(np.int64) * width + second)[2]
 
@@ -92,7 +94,7 @@ def _unique(values: NDArray[np.integer]) -> tuple[Counts, Counts, Counts, Counts
 
 
 def _problems(walks: Walks, observation_counts: Counts, action_counts: Counts) -> Iterator[str]:
-    """What would make a map of these walks disappoint, a line each."""
+    """Possible reasons for a poor map, one line each."""
     seen = walks.step_mask()
     yield from _constant("see only one observation", walks.observations, seen)
     if walks.num_actions > 1:

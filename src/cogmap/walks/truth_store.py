@@ -1,4 +1,4 @@
-"""The truth beside a walks file, `<name>.truth.npz`: where the agent was, and in what world."""
+"""The truth of a walks file, in `<name>.truth.npz`: positions and the world."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from cogmap.errors import BadWalks
 from cogmap.files import read_arrays, write_arrays
 from cogmap.records import Integers, Labels, TableWorld, Truth, Walks
 from cogmap.walks.npz import Arrays, integer_array, label_arrays, read_labels, read_size
-from cogmap.walks.store import naming
+from cogmap.walks.store import prefix_errors
 from cogmap.walks.vocabulary import vocabulary_size
 
 _SUFFIX = ".truth.npz"
 
 
 def truth_path(walks_path: str | Path) -> Path:
-    """`room.truth.npz` for `room.npz`, `room.jsonl` and `room.csv`; a truth file's own path stays."""
+    """`room.truth.npz` for `room.npz`, `room.jsonl` and `room.csv`; the path of a truth file is returned unchanged."""
     path = Path(walks_path)
     return path if path.name.endswith(_SUFFIX) else path.with_name(path.stem + _SUFFIX)
 
 
 def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = None) -> Path:
-    """Write the truth of the walks at `walks_path`; `rooms` (B,) are those of walks in a family of rooms."""
+    """Write the truth of the walks at `walks_path`. rooms: (B,), for walks in a family of rooms."""
     world = truth.world
     arrays: dict[str, NDArray[Any]] = {
         "positions": truth.positions,
@@ -43,13 +43,13 @@ def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = No
 
 
 def load_truth(walks_path: str | Path, walks: Walks | None = None) -> Truth:
-    """The truth of the walks at `walks_path`, checked against `walks` and in their vocabulary if they are given.
+    """The truth of the walks at `walks_path`; checked against `walks` and in their vocabulary, if given.
 
-    The walks of a CSV, or those read `like` others, may number labels otherwise than the world does.
+    Walks from CSV, or walks read `like` others, may number labels differently from the world.
     """
     path = truth_path(walks_path)
     arrays = read_arrays(path, BadWalks)
-    with naming(path):
+    with prefix_errors(path):
         world, positions = _world(arrays), integer_array(arrays, "positions", 2)
         if walks is None:
             return Truth(positions, world)
@@ -57,14 +57,6 @@ def load_truth(walks_path: str | Path, walks: Walks | None = None) -> Truth:
             rule = f"`positions` must have the shape of the walks, {walks.observations.shape}"
             raise BadWalks(f"{rule}, got {positions.shape}")
         return Truth(positions, _in_vocabulary_of(walks, world))
-
-
-def load_rooms(walks_path: str | Path) -> Integers:
-    """(B,): the room that each of the walks in a family of rooms was drawn in."""
-    path = truth_path(walks_path)
-    arrays = read_arrays(path, BadWalks)
-    with naming(path):
-        return integer_array(arrays, "rooms", 1).astype(np.int32)
 
 
 def _world(arrays: Arrays) -> TableWorld:
@@ -84,31 +76,30 @@ def _world(arrays: Arrays) -> TableWorld:
 
 
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
-    """The world with its actions and observations numbered as the walks number their labels."""
-    # (A,) and (O,) of the walks, by the world's.
-    action_at = _places("action", world.action_labels, walks.action_labels)
-    observation_at = _places("observation", world.observation_labels, walks.observation_labels)
-    if action_at is not None:
-        columns = np.argsort(action_at)
+    """The world with its labels numbered as in the walks."""
+    new_action = _new_numbers("action", world.action_labels, walks.action_labels)  # (A,)
+    new_observation = _new_numbers("observation", world.observation_labels, walks.observation_labels)  # (O,)
+    if new_action is not None:
+        columns = np.argsort(new_action)
         legal = None if world.legal is None else world.legal[:, columns]
         next_position = world.next_position[:, columns]
         world = replace(world, next_position=next_position, legal=legal, action_labels=walks.action_labels)
-    if observation_at is not None:
+    if new_observation is not None:
         world = replace(
-            world, observation=observation_at[world.observation], observation_labels=walks.observation_labels
+            world, observation=new_observation[world.observation], observation_labels=walks.observation_labels
         )
     return world
 
 
-def _places(kind: str, of_world: Labels | None, of_walks: Labels | None) -> Integers | None:
-    """Where the walks have each label of the world; None where they agree or where one has no labels."""
+def _new_numbers(kind: str, of_world: Labels | None, of_walks: Labels | None) -> Integers | None:
+    """The walks' number for each label of the world; None if they agree or one of them has no labels."""
     if of_world is None or of_walks is None or of_world == of_walks:
         return None
     if set(of_world) != set(of_walks):
         odd = min(set(of_world) ^ set(of_walks))
-        raise BadWalks(f"the {kind} labels must be those of the walks, only one of the two has {odd!r}")
-    place = {label: index for index, label in enumerate(of_walks)}
-    return np.array([place[label] for label in of_world], dtype=np.int32)
+        raise BadWalks(f"the {kind} labels must be those of the walks, only one of them has {odd!r}")
+    number = {label: index for index, label in enumerate(of_walks)}
+    return np.array([number[label] for label in of_world], dtype=np.int32)
 
 
 def _optional(arrays: Arrays, name: str, kinds: str, what: str) -> NDArray[Any] | None:

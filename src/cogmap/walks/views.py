@@ -1,4 +1,4 @@
-"""Walks whose observations are images or vectors: each step points at one of the distinct views."""
+"""Walks of views (images or vectors): the observation of a step is an index into the distinct views."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from cogmap.errors import BadWalks
 from cogmap.records import Integers, TableWorld, Truth, Walks
 from cogmap.walks.sample import sample_walks
 
-Views = NDArray[Any]  # (U, H, W, C) bytes, or (U, F) numbers; U distinct views
-AT_ONCE = 4096  # views that are worked on together
+Views = NDArray[Any]  # (U, H, W, C) bytes or (U, F) numbers; U distinct views
+AT_ONCE = 4096  # views processed together
 
 
 @dataclass(frozen=True, eq=False)
 class ViewWalks(Walks):
-    """`observations[b, n]` is the row of `views` that was seen. A quantizer makes plain walks of them."""
+    """`observations[b, n]` is an index into `views`. A quantizer turns these walks into plain walks."""
 
     views: Views = field(kw_only=True)  # (U, H, W, C) uint8, or (U, F) float32; U is num_observations
 
@@ -35,15 +35,15 @@ class ViewWalks(Walks):
         views.flags.writeable = False
         object.__setattr__(self, "views", views)
 
-    def seen_as(self, cluster: Integers, clusters: int) -> Walks:
-        """Plain walks in which the number of a view's cluster (U,) stands for the view."""
+    def as_clusters(self, cluster: Integers, clusters: int) -> Walks:
+        """Plain walks in which each view is replaced by its cluster (U,)."""
         fields = {name: getattr(self, name) for name in Walks.__dataclass_fields__}
         fields |= {"observations": cluster[self.observations], "num_observations": clusters}
         return Walks(**fields | {"observation_labels": None})
 
 
 def checked_views(views: Any) -> Views:
-    """A copy of images (U, H, W, C) of bytes or vectors (U, F) of finite numbers, or `BadWalks`."""
+    """A copy of images (U, H, W, C) of bytes or vectors (U, F) of finite numbers; anything else is `BadWalks`."""
     array = np.asarray(views)
     if array.ndim == 4:
         if array.dtype != np.uint8:
@@ -62,9 +62,9 @@ def checked_views(views: Any) -> Views:
 
 
 def distinct_views(views: Views) -> tuple[Views, Integers]:
-    """The different ones (U, ...) among many views (R, ...), and which of them each is (R,).
+    """The distinct views (U, ...) among many (R, ...), and the index of each (R,).
 
-    They are in the order of a hash of their content: a view's number tells nothing of when or where it was seen.
+    They are sorted by a hash of their content, so that an index does not reveal when or where a view was seen.
     """
     names = np.array([blake2b(view.tobytes(), digest_size=12).digest() for view in views])
     _, first, index = np.unique(names, return_index=True, return_inverse=True)
@@ -74,7 +74,7 @@ def distinct_views(views: Views) -> tuple[Views, Integers]:
 def sample_view_walks(
     room: EgocentricRoom, walks: int, steps: int, rng: np.random.Generator
 ) -> tuple[ViewWalks, Truth]:
-    """Random walks in a 3D room that show what the agent saw, and the truth in the same numbers."""
+    """Random walks of views in a 3D room, and their truth with the same indices of views."""
     views, index = distinct_views(room.views)
     fields = {name: getattr(room, name) for name in TableWorld.__dataclass_fields__}
     world = TableWorld(**fields | {"observation": index, "num_observations": len(views)})
@@ -83,46 +83,46 @@ def sample_view_walks(
     return ViewWalks(**shown, views=views), truth
 
 
-def truth_seen_as(truth: Truth, seen: ViewWalks, cluster: Integers, clusters: int) -> Truth:
-    """The truth with clusters as observations, each position showing the cluster (U,) of its view.
+def truth_as_clusters(truth: Truth, seen: ViewWalks, cluster: Integers, clusters: int) -> Truth:
+    """The truth with the cluster (U,) of each position's view as its observation.
 
-    A truth whose observations are not the walks' view numbers, as that of a camera log, is asked for positions
-    only: a position then shows what the walks saw there most often.
+    If the truth's observations are not indices into the views, as in a camera log, only its positions are used:
+    the observation of a position is then the cluster seen there most often.
     """
     own = truth.world.observation
-    there = seen.step_mask()
-    numbered = own.max() < len(cluster) and (own[truth.positions] == seen.observations)[there].all()
-    shown = cluster[own] if numbered else _most_often(truth, cluster[seen.observations], there, clusters)
+    mask = seen.step_mask()
+    numbered = own.max() < len(cluster) and (own[truth.positions] == seen.observations)[mask].all()
+    shown = cluster[own] if numbered else _most_often(truth, cluster[seen.observations], mask, clusters)
     world = replace(truth.world, observation=shown, num_observations=clusters, observation_labels=None)
     return Truth(truth.positions, world)
 
 
-def _most_often(truth: Truth, observations: Integers, there: NDArray[np.bool_], clusters: int) -> Integers:
+def _most_often(truth: Truth, observations: Integers, mask: NDArray[np.bool_], clusters: int) -> Integers:
     """(P,): the cluster that was seen most often at each position."""
     times = np.zeros((truth.world.num_positions, clusters), dtype=np.int64)
-    np.add.at(times, (truth.positions[there], observations[there]), 1)
+    np.add.at(times, (truth.positions[mask], observations[mask]), 1)
     never = np.flatnonzero(times.sum(axis=1) == 0)
     if never.size:
-        rule = "walks of views must come by every position of their truth"
-        raise BadWalks(f"{rule}, they do not by {never.size}, the first is {never[0]}")
+        rule = "walks of views must visit every position of their truth"
+        raise BadWalks(f"{rule}, {never.size} are never visited, the first is {never[0]}")
     return times.argmax(axis=1).astype(np.int32)
 
 
 def draw_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
-    """Random walks: of views in a 3D room, of observations in any other world."""
+    """Random walks: walks of views in a 3D room, plain walks in any other world."""
     if isinstance(world, EgocentricRoom):
         return sample_view_walks(world, walks, steps, rng)
     return sample_walks(world, walks, steps, rng)
 
 
 def shows_views(observations: Any) -> bool:
-    """Whether what a user gives as observations are views and not indices or labels."""
+    """Whether a user's observations are views, and not indices or labels."""
     first = next(iter(observations), 0)
     return isinstance(first, Path) or np.ndim(first) > 0
 
 
 def as_views(observations: Any) -> Views:
-    """(N, H, W, C) or (N, F): views given as arrays or as image files."""
+    """(N, H, W, C) or (N, F): views from arrays or from image files."""
     views = [read_image(view) if isinstance(view, Path) else np.asarray(view) for view in observations]
     shapes = sorted({view.shape for view in views})
     if len(shapes) > 1:
@@ -138,9 +138,9 @@ def read_image(path: str | Path) -> NDArray[np.uint8]:
         with Image.open(path) as picture:
             return np.asarray(picture.convert("RGB"))
     except OSError as error:
-        raise BadWalks(f"{path} must be an image file: {error.strerror or 'it is not one'}") from error
+        raise BadWalks(f"{path} must be an image file: {error.strerror or 'unknown format'}") from error
 
 
 def portions(count: int) -> Iterator[slice]:
-    """Slices over `count` rows, few enough at a time to stay in memory."""
+    """Slices that cover `count` rows, small enough to fit in memory."""
     return (slice(first, first + AT_ONCE) for first in range(0, count, AT_ONCE))
