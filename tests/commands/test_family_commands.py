@@ -175,7 +175,7 @@ def test_a_family_is_learned_end_to_end_and_resumed(
     assert main([*learn, "--steps", "4", *sizes]) == 0
     assert "map a new room with: cogmap map" in told(capsys)
     assert load_run(out).config.in_base
-    assert load_run(out).config.nameless
+    assert load_run(out).config.slot_encoder
     assert not (out / "map.npz").exists()
     assert main([*learn, "--steps", "12", "--resume"]) == 0
     told(capsys)

@@ -96,5 +96,5 @@ def test_a_grus_observations_have_no_names_unless_told(tmp_path: Path) -> None:
     assert {row["method"] for row in rows} == {"TDB(S=3, M=4), gru, nameless"}
     assert "--names none" in rows[0]["command"]
     run = load_run(tmp_path / "out" / "icl-small" / "tdb-s-3--m-4-gru-fast-nameless-8-0")
-    assert run.model.config.nameless
+    assert run.model.config.slot_encoder
     assert not run.model.config.seen_so_far

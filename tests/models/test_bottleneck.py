@@ -1,4 +1,4 @@
-"""Dictionaries: nearest entries, several at once, clones, and a dictionary that follows its data."""
+"""Dictionaries: nearest entries, several at once, clones, and a dictionary updated by moving averages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 import torch
 
-from cogmap.models.bottleneck import Bottlenecks, MovingBottlenecks, make_bottlenecks
+from cogmap.models.bottleneck import Bottlenecks, EMABottlenecks, make_bottlenecks
 from cogmap.models.config import ModelConfig
 
 CONFIG = ModelConfig(
@@ -58,7 +58,7 @@ def test_four_at_once_equal_four_single_ones(form: str) -> None:
         single = a_bottleneck(replace(CONFIG, form=form, bottlenecks=1))
         with torch.no_grad():
             single.dictionary[0] = together.dictionary[index]
-            if isinstance(single, MovingBottlenecks) and isinstance(together, MovingBottlenecks):
+            if isinstance(single, EMABottlenecks) and isinstance(together, EMABottlenecks):
                 rows = slice(index * 8, (index + 1) * 8)
                 single.to_projection.weight.copy_(together.to_projection.weight[rows])
                 single.to_projection.bias.copy_(together.to_projection.bias[rows])
@@ -96,46 +96,46 @@ def test_every_observation_owns_a_code_however_few_there_are() -> None:
 
 def test_clones_start_and_revive_on_outputs_of_their_own_observation() -> None:
     bottlenecks = a_bottleneck(replace(CONFIG, clone_structured=True, bottlenecks=1))
-    assert isinstance(bottlenecks, MovingBottlenecks)
+    assert isinstance(bottlenecks, EMABottlenecks)
     outputs, observations = outputs_and_observations()
     known = torch.ones_like(observations, dtype=torch.bool)
-    bottlenecks.fill(outputs, observations, known, torch.Generator().manual_seed(0))
+    bottlenecks.initialise(outputs, observations, known, torch.Generator().manual_seed(0))
     projected = bottlenecks.project(outputs)[:, :, 0]
     for code, owner in enumerate(bottlenecks.owners.tolist()):
         own = projected[observations == owner]
         assert (own - bottlenecks.dictionary[0, code]).abs().sum(1).min() < 1e-6
 
 
-def test_dictionary_follows_what_it_attracts_and_revives_what_attracts_nothing() -> None:
+def test_dictionary_follows_its_outputs_and_revives_dead_entries() -> None:
     bottlenecks = a_bottleneck(replace(CONFIG, bottlenecks=1, num_codes=3))
-    assert isinstance(bottlenecks, MovingBottlenecks)
+    assert isinstance(bottlenecks, EMABottlenecks)
     outputs, observations = outputs_and_observations()
     known = torch.ones_like(observations, dtype=torch.bool)
     with torch.no_grad():
-        bottlenecks.dictionary[0, 2] = 1000.0  # attracts nothing
+        bottlenecks.dictionary[0, 2] = 1000.0  # nearest to no output
         bottlenecks.hits.copy_(torch.tensor([[10.0, 10.0, 0.0]]))
         bottlenecks.sums.copy_(bottlenecks.dictionary * bottlenecks.hits[..., None])
     result = bottlenecks(outputs, observations)
-    attracted = [result.outputs[:, :, 0][result.codes[:, :, 0] == code] for code in range(3)]
+    assigned = [result.outputs[:, :, 0][result.codes[:, :, 0] == code] for code in range(3)]
     expected = [
-        (0.97 * 10 * bottlenecks.dictionary[0, code] + 0.03 * attracted[code].sum(0))
-        / (9.7 + 0.03 * len(attracted[code]))
+        (0.97 * 10 * bottlenecks.dictionary[0, code] + 0.03 * assigned[code].sum(0))
+        / (9.7 + 0.03 * len(assigned[code]))
         for code in range(2)
     ]
-    bottlenecks.follow(result, observations, known, torch.Generator().manual_seed(0))
+    bottlenecks.update_dictionary(result, observations, known, torch.Generator().manual_seed(0))
     for code in range(2):
         assert torch.allclose(bottlenecks.dictionary[0, code], expected[code], atol=1e-5)
     distance = (result.outputs[:, :, 0] - bottlenecks.dictionary[0, 2]).square().sum(2)
-    assert distance.min() < 1e-6, "the dead entry must now stand on an output of the batch"
+    assert distance.min() < 1e-6, "the dead entry must now equal an output of the batch"
 
 
 def test_unknown_steps_do_not_move_the_dictionary() -> None:
     bottlenecks = a_bottleneck(replace(CONFIG, bottlenecks=1))
-    assert isinstance(bottlenecks, MovingBottlenecks)
+    assert isinstance(bottlenecks, EMABottlenecks)
     outputs, observations = outputs_and_observations()
     known = torch.zeros_like(observations, dtype=torch.bool)
     known[0] = True
-    bottlenecks.fill(outputs, observations, known, torch.Generator().manual_seed(0))
+    bottlenecks.initialise(outputs, observations, known, torch.Generator().manual_seed(0))
     real = bottlenecks.project(outputs)[0, :, 0]
     apart = (bottlenecks.dictionary[0][:, None] - real).norm(
         dim=2

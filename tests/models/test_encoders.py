@@ -1,4 +1,4 @@
-"""What an encoder may see, and that reading in pieces is reading at once."""
+"""What an encoder's output may depend on, and that chunks give the same result as the whole."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cogmap.models.config import ModelConfig
-from cogmap.models.inference import STEPS_AT_ONCE, CodeStream, read_walks
+from cogmap.models.inference import STEPS_AT_ONCE, StreamingEncoder, encode_and_predict
 from cogmap.models.recurrent import RecurrentEncoder
 from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
 
@@ -58,7 +58,7 @@ def outputs_of(model: TDB, observations: np.ndarray, actions: np.ndarray) -> tor
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_output_at_n_has_not_seen_the_action_at_n_nor_anything_later(form: str) -> None:
+def test_output_at_n_does_not_depend_on_the_action_at_n_nor_anything_later(form: str) -> None:
     model, step = a_model(FORMS[form]), 7
     observations, actions = a_walk()
     before = outputs_of(model, observations, actions)
@@ -71,7 +71,7 @@ def test_output_at_n_has_not_seen_the_action_at_n_nor_anything_later(form: str) 
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_output_at_n_has_seen_the_observation_and_the_action_before(form: str) -> None:
+def test_output_at_n_depends_on_the_observation_and_the_action_before(form: str) -> None:
     model, step = a_model(FORMS[form]), 7
     observations, actions = a_walk()
     before = outputs_of(model, observations, actions)
@@ -105,17 +105,17 @@ def test_codes_in_chunks_of_any_size_and_step_by_step_are_the_same(
 ) -> None:
     model = a_model(FORMS[form])
     observations, actions = a_walk(walks=2, steps=31)
-    codes, predicted = read_walks(model, observations, actions)
+    codes, predicted = encode_and_predict(model, observations, actions)
     assert codes.shape == (2, 31, 1)
     for chunk in (1, 4, 30, 31):
         monkeypatch.setattr("cogmap.models.inference.STEPS_AT_ONCE", dict.fromkeys(STEPS_AT_ONCE, chunk))
-        again, predicted_again = read_walks(model, observations, actions)
+        again, predicted_again = encode_and_predict(model, observations, actions)
         np.testing.assert_array_equal(codes, again)
         np.testing.assert_array_equal(predicted, predicted_again)
     for walk in range(2):
-        stream = CodeStream(model)
-        arrivals = [None, *actions[walk].tolist()]
-        steps = [stream.step(x, a) for x, a in zip(observations[walk].tolist(), arrivals, strict=True)]
+        stream = StreamingEncoder(model)
+        previous = [None, *actions[walk].tolist()]
+        steps = [stream.step(x, a) for x, a in zip(observations[walk].tolist(), previous, strict=True)]
         np.testing.assert_array_equal(np.array(steps), codes[walk])
 
 
@@ -140,15 +140,15 @@ def test_gru_on_cpu_equals_torch_in_outputs_and_gradients() -> None:
     torch.manual_seed(1)
     encoder = RecurrentEncoder(replace(FORMS["gru"], layers=2)).double()
     observations, actions = (torch.from_numpy(part).long() for part in a_walk(walks=4, steps=9))
-    arrivals = previous_actions(actions, torch.zeros(4, dtype=torch.long), 9)
-    state = encoder.begin(4, torch.device("cpu"))
+    previous = previous_actions(actions, torch.zeros(4, dtype=torch.long), 9)
+    state = encoder.initial_state(4, torch.device("cpu"))
     first = torch.randn(2, 4, 16, dtype=torch.float64)
-    own, own_state = encoder(observations, arrivals, replace(state, tensors=(first,)))
+    own, own_state = encoder(observations, previous, replace(state, tensors=(first,)))
     weights = torch.randn_like(own)
     (own * weights).sum().backward()
     gradients = {name: parameter.grad.clone() for name, parameter in encoder.named_parameters()}
     encoder.zero_grad()
-    embedded = encoder.observation_embedding(observations) + encoder.action_embedding(arrivals)
+    embedded = encoder.observation_embedding(observations) + encoder.action_embedding(previous)
     theirs, final = encoder.cell(embedded, first)
     (theirs * weights).sum().backward()
     assert torch.allclose(own, theirs)
@@ -158,20 +158,20 @@ def test_gru_on_cpu_equals_torch_in_outputs_and_gradients() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_state_of_rows_goes_on_as_those_rows(form: str) -> None:
+def test_state_of_rows_continues_as_those_rows(form: str) -> None:
     model = a_model(FORMS[form])
     observations, actions = (torch.from_numpy(part).long() for part in a_walk(walks=3, steps=12))
-    arrivals = previous_actions(actions, torch.zeros(3, dtype=torch.long), 12)
-    _, state = model.encoder(observations[:, :8], arrivals[:, :8])
-    whole, _ = model.encoder(observations[:, 8:], arrivals[:, 8:], state)
+    previous = previous_actions(actions, torch.zeros(3, dtype=torch.long), 12)
+    _, state = model.encoder(observations[:, :8], previous[:, :8])
+    whole, _ = model.encoder(observations[:, 8:], previous[:, 8:], state)
     rows = torch.tensor([2, 0, 2])
-    some, _ = model.encoder(observations[rows, 8:], arrivals[rows, 8:], state.rows(rows))
+    some, _ = model.encoder(observations[rows, 8:], previous[rows, 8:], state.rows(rows))
     assert torch.allclose(some, whole[rows], atol=1e-6)
     fresh = torch.tensor([False, True, False])
-    forgot, _ = model.encoder(observations[:, 8:], arrivals[:, 8:], state.forget(fresh))
-    from_nothing, _ = model.encoder(observations[1:2, 8:], arrivals[1:2, 8:])
-    assert torch.allclose(forgot[0], whole[0], atol=1e-6)
-    assert torch.allclose(forgot[1], from_nothing[0], atol=1e-6)
+    after_reset, _ = model.encoder(observations[:, 8:], previous[:, 8:], state.reset(fresh))
+    from_nothing, _ = model.encoder(observations[1:2, 8:], previous[1:2, 8:])
+    assert torch.allclose(after_reset[0], whole[0], atol=1e-6)
+    assert torch.allclose(after_reset[1], from_nothing[0], atol=1e-6)
 
 
 @pytest.mark.parametrize("action_at_head", [False, True])
@@ -200,7 +200,7 @@ def test_a_vanilla_model_reads_chunks_as_it_reads_the_whole(form: str) -> None:
     observations, actions = a_walk(steps=2 * STEPS_AT_ONCE[model.config.encoder] + 5)
     seen, done = torch.from_numpy(observations).long(), torch.from_numpy(actions).long()
     whole = model(seen[:, :-1], done, torch.zeros(len(seen), dtype=torch.long)).logits[0].argmax(2)
-    np.testing.assert_array_equal(read_walks(model, observations, actions)[1], whole)
+    np.testing.assert_array_equal(encode_and_predict(model, observations, actions)[1], whole)
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -210,7 +210,7 @@ def test_a_last_step_that_is_a_chunk_of_its_own_is_read(form: str) -> None:
     model = make_model(replace(FORMS[form], vanilla=True, prediction_steps=1))
     at_once = STEPS_AT_ONCE[model.config.encoder]
     observations, actions = a_walk(steps=at_once + 1)
-    predicted = read_walks(model, observations, actions)[1]
+    predicted = encode_and_predict(model, observations, actions)[1]
     assert predicted.shape == (3, at_once)
-    before = read_walks(model, observations[:, :-1], actions[:, :-1])[1]
+    before = encode_and_predict(model, observations[:, :-1], actions[:, :-1])[1]
     np.testing.assert_array_equal(predicted[:, :-1], before)

@@ -1,4 +1,4 @@
-"""Rollouts with a cached state say what the model says when it reads everything again."""
+"""Rollouts with a cached state predict what the model predicts from the whole history."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from cogmap.models.config import ModelConfig
-from cogmap.models.rollout_predictor import Forecaster
+from cogmap.models.rollout_predictor import RolloutPredictor
 from cogmap.models.tdb import VanillaModel
 
 CONFIG = ModelConfig(
@@ -44,15 +44,15 @@ def test_cached_steps_equal_one_pass_over_everything(config: ModelConfig, action
             .logits[0]
             .numpy()
         )
-    forecaster = Forecaster(model)
-    history = forecaster.begin(observations[:, :5], actions[:, :4])
+    predictor = RolloutPredictor(model)
+    history = predictor.begin(observations[:, :5], actions[:, :4])
     rows = np.array([3, 1, 1])
     branch = history.rows(rows)
     for step in range(4, 9):
-        logits, branch = forecaster.predict(branch, actions[rows, step])
+        logits, branch = predictor.predict(branch, actions[rows, step])
         np.testing.assert_allclose(logits, whole[rows, step], atol=1e-5)
-        branch = forecaster.advance(branch, observations[rows, step + 1])
-    logits, _ = forecaster.read(history, actions[:, 4:11], observations[:, 5:12])
+        branch = predictor.advance(branch, observations[rows, step + 1])
+    logits, _ = predictor.read(history, actions[:, 4:11], observations[:, 5:12])
     np.testing.assert_allclose(logits, whole[:, 4:11], atol=1e-5)
-    first = forecaster.begin(observations[:, :1], actions[:, :0])
-    np.testing.assert_allclose(forecaster.predict(first, actions[:, 0])[0], whole[:, 0], atol=1e-5)
+    first = predictor.begin(observations[:, :1], actions[:, :0])
+    np.testing.assert_allclose(predictor.predict(first, actions[:, 0])[0], whole[:, 0], atol=1e-5)

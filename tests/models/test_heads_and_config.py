@@ -1,4 +1,4 @@
-"""Heads see exactly their actions; impossible configs are told; names are the paper's."""
+"""Heads depend on exactly their actions; impossible configs are reported; names are the paper's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import torch
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
 from cogmap.models.heads import Head, following_actions
-from cogmap.models.inference import read_walks
+from cogmap.models.inference import encode_and_predict
 from cogmap.models.tdb import TDB
 
 CONFIG = ModelConfig(
@@ -53,7 +53,7 @@ def test_actions_that_follow_each_step() -> None:
     assert following_actions(actions, 3, 3).tolist() == [[[0, 1, 2], [1, 2, 0], [2, 0, 1]]]
 
 
-def test_a_table_of_sequences_tells_every_sequence_apart() -> None:
+def test_a_table_of_sequences_distinguishes_every_sequence() -> None:
     torch.manual_seed(0)
     head = Head(CONFIG, inputs=8, sequence=2, outputs=4)
     sequences = torch.cartesian_prod(torch.arange(3), torch.arange(3))[None]  # (1, 9, 2)
@@ -85,7 +85,7 @@ def test_logits_of_codes_are_the_sum_of_their_rows() -> None:
             torch.testing.assert_close(
                 logits[walk, step], expected[walk, step] + rows[7 * head : 7 * head + 7]
             )
-    codes, predicted = read_walks(model, observations.numpy(), actions[:, :5].numpy())
+    codes, predicted = encode_and_predict(model, observations.numpy(), actions[:, :5].numpy())
     assert codes.tolist() == result.quantized.codes.tolist()
     assert predicted.tolist() == result.logits[0].argmax(2)[:, :5].tolist()
 

@@ -1,4 +1,4 @@
-"""The encoder to which observations have no names: slots, their updates, and what renaming must not change."""
+"""The slot encoder: slots, their updates, and that renaming observations changes nothing."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from torch import Tensor
 
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
-from cogmap.models.inference import CodeStream, read_walks
-from cogmap.models.slot_encoder import MET, NOT_MET, PRESENT, NamelessEncoder, SlotScan, assign_slots
+from cogmap.models.inference import StreamingEncoder, encode_and_predict
+from cogmap.models.slot_encoder import PRESENT, SEEN, UNSEEN, SlotEncoder, SlotScan, assign_slots
 from cogmap.models.tdb import TDB, make_model
 
 SMALL = ModelConfig(
@@ -23,7 +23,7 @@ SMALL = ModelConfig(
     num_targets=3,
     encoder="gru",
     in_base=True,
-    nameless=True,
+    slot_encoder=True,
     width=16,
     layers=1,
     head_width=16,
@@ -32,9 +32,9 @@ SMALL = ModelConfig(
 )
 
 
-def an_encoder() -> NamelessEncoder:
+def an_encoder() -> SlotEncoder:
     torch.manual_seed(0)
-    return NamelessEncoder(SMALL)
+    return SlotEncoder(SMALL)
 
 
 def a_walk(walks: int = 3, steps: int = 20) -> tuple[Tensor, Tensor]:
@@ -45,44 +45,44 @@ def a_walk(walks: int = 3, steps: int = 20) -> tuple[Tensor, Tensor]:
     return torch.from_numpy(seen), torch.from_numpy(rng.integers(4, size=(walks, steps)))
 
 
-def nobody(slots: int, walks: int, names: int) -> Tensor:
+def unassigned(slots: int, walks: int, names: int) -> Tensor:
     return torch.zeros(slots, walks, names, dtype=torch.bool)
 
 
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=12), st.integers(0, 11))
-def test_slots_are_given_in_the_order_of_meeting(walk: list[int], cut: int) -> None:
+def test_slots_are_assigned_in_the_order_of_first_visits(walk: list[int], cut: int) -> None:
     observations = torch.tensor([walk])
-    whole = assign_slots(observations, nobody(6, 1, 6))
+    whole = assign_slots(observations, unassigned(6, 1, 6))
     order: list[int] = []
     for step, seen in enumerate(walk):
         if seen not in order:
             order.append(seen)
         assert whole.present[0, step] == order.index(seen)
-        assert whole.taken[0, step] == len(order)
-    assert [whole.owned[slot, 0].nonzero().flatten().tolist() for slot in range(6)] == [
+        assert whole.used[0, step] == len(order)
+    assert [whole.assigned[slot, 0].nonzero().flatten().tolist() for slot in range(6)] == [
         [name] for name in order
     ] + [[]] * (6 - len(order))
     if 0 < cut < len(walk):
-        first = assign_slots(observations[:, :cut], nobody(6, 1, 6))
-        second = assign_slots(observations[:, cut:], first.owned)
+        first = assign_slots(observations[:, :cut], unassigned(6, 1, 6))
+        second = assign_slots(observations[:, cut:], first.assigned)
         assert torch.equal(torch.cat([first.present, second.present], dim=1), whole.present)
-        assert torch.equal(second.owned, whole.owned)
+        assert torch.equal(second.assigned, whole.assigned)
 
 
-def test_the_last_slot_serves_those_that_come_too_late() -> None:
-    slots = assign_slots(torch.tensor([[4, 1, 3, 0, 4]]), nobody(2, 1, 5))
+def test_the_last_slot_stands_for_all_observations_without_a_slot() -> None:
+    slots = assign_slots(torch.tensor([[4, 1, 3, 0, 4]]), unassigned(2, 1, 5))
     assert slots.present.tolist() == [[0, 1, 1, 1, 0]]
 
 
-def test_what_a_slot_is_told_and_where_an_output_lists_it() -> None:
-    slots = assign_slots(torch.tensor([[4, 1, 4]]), nobody(3, 1, 5))
-    assert slots.kinds()[:, :, 0].tolist() == [
-        [PRESENT, NOT_MET, NOT_MET],
-        [MET, PRESENT, NOT_MET],
-        [PRESENT, MET, NOT_MET],
+def test_the_inputs_of_a_slot_and_its_place_in_the_output() -> None:
+    slots = assign_slots(torch.tensor([[4, 1, 4]]), unassigned(3, 1, 5))
+    assert slots.inputs()[:, :, 0].tolist() == [
+        [PRESENT, UNSEEN, UNSEEN],
+        [SEEN, PRESENT, UNSEEN],
+        [PRESENT, SEEN, UNSEEN],
     ]
     hidden = torch.arange(3.0).expand(1, 3, 3)[..., None]
-    assert slots.ranked(hidden)[0, :, :, 0].tolist() == [[0, 1, 2], [1, 0, 2], [1, 0, 2]]
+    assert slots.in_rank_order(hidden)[0, :, :, 0].tolist() == [[0, 1, 2], [1, 0, 2], [1, 0, 2]]
 
 
 def plain_scan(
@@ -94,8 +94,8 @@ def plain_scan(
         after = []
         for slot in range(hidden.shape[0]):
             shown = torch.stack([hidden[s, walk] for walk, s in enumerate(seen.tolist())])
-            told = torch.cat([hidden.mean(dim=0), shown], dim=1) @ others_weight
-            reset_in, update_in, candidate_in = (step_gates[slot] + told).chunk(3, dim=1)
+            shared = torch.cat([hidden.mean(dim=0), shown], dim=1) @ others_weight
+            reset_in, update_in, candidate_in = (step_gates[slot] + shared).chunk(3, dim=1)
             reset_own, update_own, candidate_own = (hidden[slot] @ weight).chunk(3, dim=1)
             reset, update = torch.sigmoid(reset_in + reset_own), torch.sigmoid(update_in + update_own)
             candidate = torch.tanh(candidate_in + reset * (candidate_own + bias))
@@ -116,7 +116,7 @@ def scan_arguments() -> tuple[Tensor, ...]:
     return made["gates"], made["first"], present, made["weight"], made["bias"], made["others"]
 
 
-def test_the_scan_is_a_gru_whose_slots_hear_of_each_other() -> None:
+def test_the_scan_is_a_gru_whose_slots_exchange_information() -> None:
     arguments = scan_arguments()
     hidden, last = SlotScan.apply(*arguments)
     torch.testing.assert_close(hidden, plain_scan(*arguments))
@@ -129,54 +129,54 @@ def test_the_scans_gradients_are_those_of_differences() -> None:
 
 def test_renaming_observations_changes_no_slot() -> None:
     encoder = an_encoder()
-    observations, arrivals = a_walk()
+    observations, previous = a_walk()
     renamed = torch.tensor([3, 5, 0, 4, 1, 2])[observations]
-    _, state = encoder(observations, arrivals)
-    _, other = encoder(renamed, arrivals)
+    _, state = encoder(observations, previous)
+    _, other = encoder(renamed, previous)
     torch.testing.assert_close(other.tensors[0], state.tensors[0])
 
 
 def test_outputs_change_with_the_order_of_the_names_and_not_with_the_names() -> None:
     encoder = an_encoder()
     observations = torch.tensor([[0, 1, 2, 1, 0]])
-    arrivals = torch.ones_like(observations)
-    before, _ = encoder(observations, arrivals)
-    raised, _ = encoder(observations * 2 + 1, arrivals)
-    turned, _ = encoder(2 - observations, arrivals)
-    torch.testing.assert_close(raised, before)
-    assert not torch.allclose(turned[:, 1:], before[:, 1:])
+    previous = torch.ones_like(observations)
+    output, _ = encoder(observations, previous)
+    raised, _ = encoder(observations * 2 + 1, previous)
+    turned, _ = encoder(2 - observations, previous)
+    torch.testing.assert_close(raised, output)
+    assert not torch.allclose(turned[:, 1:], output[:, 1:])
 
 
-def test_reading_in_pieces_is_reading_at_once_and_nothing_later_is_seen() -> None:
+def test_chunks_give_the_same_result_as_the_whole_and_nothing_later_is_seen() -> None:
     encoder = an_encoder()
-    observations, arrivals = a_walk()
-    whole, _ = encoder(observations, arrivals)
-    first, state = encoder(observations[:, :9], arrivals[:, :9])
-    second, _ = encoder(observations[:, 9:], arrivals[:, 9:], state)
+    observations, previous = a_walk()
+    whole, _ = encoder(observations, previous)
+    first, state = encoder(observations[:, :9], previous[:, :9])
+    second, _ = encoder(observations[:, 9:], previous[:, 9:], state)
     torch.testing.assert_close(torch.cat([first, second], dim=1), whole)
 
 
-def test_a_state_forgets_whose_the_slots_were() -> None:
+def test_a_reset_clears_the_assignment_of_slots() -> None:
     encoder = an_encoder()
-    observations, arrivals = a_walk()
-    _, state = encoder(observations, arrivals)
-    forgotten = state.forget(torch.tensor([True, False, False]))
-    again, _ = encoder(observations, arrivals, forgotten)
-    fresh, _ = encoder(observations, arrivals)
+    observations, previous = a_walk()
+    _, state = encoder(observations, previous)
+    cleared = state.reset(torch.tensor([True, False, False]))
+    again, _ = encoder(observations, previous, cleared)
+    fresh, _ = encoder(observations, previous)
     torch.testing.assert_close(again[0], fresh[0])
     assert not torch.allclose(again[1], fresh[1])
 
 
-def test_a_stream_gives_the_codes_of_reading_at_once() -> None:
+def test_a_stream_gives_the_codes_of_the_whole_walk() -> None:
     torch.manual_seed(0)
     model = make_model(SMALL).eval()
     assert isinstance(model, TDB)
     torch.nn.init.normal_(model.bottlenecks.dictionary, std=0.5)
-    seen, arrivals = a_walk(walks=1)
+    seen, previous = a_walk(walks=1)
     observations = seen.numpy().astype(np.int32)
-    actions = np.minimum(arrivals[:, 1:].numpy(), 2).astype(np.int32)
-    codes, _ = read_walks(model, observations, actions)
-    stream = CodeStream(model)
+    actions = np.minimum(previous[:, 1:].numpy(), 2).astype(np.int32)
+    codes, _ = encode_and_predict(model, observations, actions)
+    stream = StreamingEncoder(model)
     steps = [stream.step(int(observations[0, 0]))]
     steps += [stream.step(int(o), int(a)) for o, a in zip(observations[0, 1:], actions[0], strict=True)]
     np.testing.assert_array_equal(np.array(steps), codes[0])
@@ -187,7 +187,7 @@ def test_a_stream_gives_the_codes_of_reading_at_once() -> None:
     [
         ({"encoder": "lstm"}, "needs the encoder gru"),
         ({"seen_so_far": True}, "`seen_so_far` off"),
-        ({"in_base": False}, "must be off for a model that foretells observations by their names"),
+        ({"in_base": False}, "must be off unless `in_base` is on"),
         ({"layers": 2}, "one layer of an even width, got 2 of 16"),
         ({"width": 15}, "one layer of an even width, got 1 of 15"),
     ],
@@ -198,5 +198,5 @@ def test_impossible_choices(change: dict[str, object], rule: str) -> None:
 
 
 def test_slots_keep_to_their_device() -> None:
-    slots = assign_slots(torch.zeros(1, 2, dtype=torch.long, device="meta"), nobody(2, 1, 3).to("meta"))
-    assert slots.kinds().device.type == "meta"
+    slots = assign_slots(torch.zeros(1, 2, dtype=torch.long, device="meta"), unassigned(2, 1, 3).to("meta"))
+    assert slots.inputs().device.type == "meta"

@@ -1,4 +1,4 @@
-"""The encoder that keeps what a walk has shown, and a vanilla model in base as a planner sees it."""
+"""The encoder with the set of observations seen, and the rollout predictor of a model trained in base."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import torch
 
 from cogmap.errors import BadConfig
 from cogmap.models.config import ModelConfig
-from cogmap.models.inference import CodeStream, read_walks
-from cogmap.models.rollout_predictor import NEVER, BaseForecaster
-from cogmap.models.seen_set_encoder import SeenEncoder
+from cogmap.models.inference import StreamingEncoder, encode_and_predict
+from cogmap.models.rollout_predictor import NEVER, InBaseRolloutPredictor
+from cogmap.models.seen_set_encoder import SeenSetEncoder
 from cogmap.models.tdb import TDB, VanillaModel, make_model, previous_actions
 from cogmap.walks.family import observations_of_ranks
 
@@ -52,12 +52,12 @@ def a_walk(walks: int = 3, steps: int = 20, seed: int = 0) -> tuple[np.ndarray, 
 
 def read(model: TDB, observations: np.ndarray, actions: np.ndarray, state=None, first: int = 0):
     seen, done = torch.from_numpy(observations).long(), torch.from_numpy(actions).long()
-    arrival = torch.full((len(seen),), first)
-    return model.encoder(seen, previous_actions(done, arrival, seen.shape[1]), state)
+    previous_action = torch.full((len(seen),), first)
+    return model.encoder(seen, previous_actions(done, previous_action, seen.shape[1]), state)
 
 
 @pytest.mark.parametrize("encoder", ENCODERS)
-def test_reading_in_pieces_is_reading_at_once(encoder: str) -> None:
+def test_chunks_give_the_same_result_as_the_whole(encoder: str) -> None:
     model = a_model(encoder)
     observations, actions = a_walk()
     whole, _ = read(model, observations, actions)
@@ -80,7 +80,7 @@ def test_an_output_sees_nothing_that_comes_later(encoder: str) -> None:
 
 def test_the_set_of_what_was_seen_reaches_the_tokens_and_order_does_not() -> None:
     model = a_model("gru")
-    assert isinstance(model.encoder, SeenEncoder)
+    assert isinstance(model.encoder, SeenSetEncoder)
     one = torch.tensor([[0, 1, 2, 3]])
     other = torch.tensor([[1, 0, 2, 3]])
     lacking = torch.tensor([[0, 0, 2, 3]])
@@ -89,24 +89,24 @@ def test_the_set_of_what_was_seen_reaches_the_tokens_and_order_does_not() -> Non
     assert not torch.allclose(last[0], last[2])
 
 
-def test_what_was_seen_is_forgotten_with_the_rest() -> None:
+def test_what_was_seen_is_cleared_with_the_rest() -> None:
     model = a_model("gru")
     observations, actions = a_walk()
     _, state = read(model, observations, actions)
     assert state.tensors[-1].dtype == torch.bool
     assert state.tensors[-1].sum(2).tolist() == [[len(set(row)) for row in observations.tolist()]]
-    forgotten = state.forget(torch.tensor([True, False, True]))
-    assert forgotten.tensors[-1].sum(2).tolist()[0][0] == 0
+    cleared = state.reset(torch.tensor([True, False, True]))
+    assert cleared.tensors[-1].sum(2).tolist()[0][0] == 0
     fresh, _ = read(model, observations[:1], actions[:1])
-    again, _ = read(model, observations[:1], actions[:1], forgotten.rows(torch.tensor([0])))
+    again, _ = read(model, observations[:1], actions[:1], cleared.rows(torch.tensor([0])))
     torch.testing.assert_close(again, fresh)
 
 
-def test_a_stream_gives_the_codes_of_reading_at_once() -> None:
+def test_a_stream_gives_the_codes_of_the_whole_walk() -> None:
     model = a_model("gru")
     observations, actions = a_walk(walks=1)
-    codes, _ = read_walks(model, observations, actions)
-    stream = CodeStream(model)
+    codes, _ = encode_and_predict(model, observations, actions)
+    stream = StreamingEncoder(model)
     steps = [stream.step(int(observations[0, 0]))]
     steps += [stream.step(int(o), int(a)) for o, a in zip(observations[0, 1:], actions[0], strict=True)]
     np.testing.assert_array_equal(np.array(steps), codes[0])
@@ -118,22 +118,22 @@ def test_the_papers_form_has_no_such_encoder() -> None:
 
 
 @pytest.mark.parametrize("encoder", ["lstm", "transformer"])
-def test_a_forecaster_in_base_names_observations(encoder: str) -> None:
+def test_a_rollout_predictor_in_base_predicts_observations(encoder: str) -> None:
     model = a_model(encoder, vanilla=True)
     observations, actions = a_walk(steps=14)
-    forecaster = BaseForecaster(model)
-    history = forecaster.begin(observations[:, :10], actions[:, :9])
-    by_read, _ = forecaster.read(history, actions[:, 9:], observations[:, 10:])
+    predictor = InBaseRolloutPredictor(model)
+    history = predictor.begin(observations[:, :10], actions[:, :9])
+    by_read, _ = predictor.read(history, actions[:, 9:], observations[:, 10:])
     logits = []
     for step in range(9, 13):
-        found, history = forecaster.predict(history, actions[:, step])
+        found, history = predictor.predict(history, actions[:, step])
         logits.append(found)
-        history = forecaster.advance(history, observations[:, step + 1])
+        history = predictor.advance(history, observations[:, step + 1])
     np.testing.assert_allclose(np.stack(logits, axis=1), by_read, atol=1e-5)
-    _, ranks = read_walks(model, observations, actions)
+    _, ranks = encode_and_predict(model, observations, actions)
     for walk in range(3):
-        met = np.isin(np.arange(6), observations[walk, :10])[None]
+        seen = np.isin(np.arange(6), observations[walk, :10])[None]
         shown = by_read[walk, 0] > NEVER
-        assert shown.tolist() == met[0].tolist()
-        foretold = observations_of_ranks(ranks[walk, 9:10], met)[0]
-        assert foretold in (-1, by_read[walk, 0].argmax())
+        assert shown.tolist() == seen[0].tolist()
+        predicted = observations_of_ranks(ranks[walk, 9:10], seen)[0]
+        assert predicted in (-1, by_read[walk, 0].argmax())

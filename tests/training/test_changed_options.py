@@ -1,4 +1,4 @@
-"""`--change NAME=VALUE`: strings become what the option is, or are refused."""
+"""`--change NAME=VALUE`: strings are parsed as the type of the option, or refused."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
         ("width", 32, 32),
     ],
 )
-def test_a_string_is_read_as_what_the_option_is(name: str, value: Any, meant: Any) -> None:
+def test_a_string_is_parsed_as_the_type_of_the_option(name: str, value: Any, meant: Any) -> None:
     model, training = changed(MODEL, TrainingConfig(), {name: value})
     found = getattr(model, name) if hasattr(model, name) else getattr(training, name)
     assert found == meant
@@ -43,7 +43,14 @@ def test_a_string_is_read_as_what_the_option_is(name: str, value: Any, meant: An
         ("widht", "3", "got 'widht', did you mean `width`?"),
     ],
 )
-def test_what_it_cannot_be_is_told(name: str, value: str, message: str) -> None:
+def test_a_value_of_another_type_is_reported(name: str, value: str, message: str) -> None:
     with pytest.raises(BadConfig) as refused:
         changed(MODEL, TrainingConfig(), {name: value})
     assert message in str(refused.value)
+
+
+def test_the_former_name_of_an_option_is_understood() -> None:
+    family = ModelConfig(
+        num_observations=4, num_actions=4, num_targets=4, encoder="gru", layers=1, in_base=True
+    )
+    assert changed(family, TrainingConfig(), {"nameless": "true"})[0].slot_encoder

@@ -44,7 +44,7 @@ def test_bottleneck_loss_by_hand() -> None:
     assert quantized.outputs.grad.flatten().tolist() == [-1.5, -2.0]
 
 
-def test_bottleneck_loss_adds_up_over_bottlenecks() -> None:
+def test_bottleneck_loss_is_summed_over_bottlenecks() -> None:
     outputs, entries = torch.zeros(1, 1, 2, 2), torch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]])
     quantized = Quantized(torch.zeros(1, 1, 2, dtype=torch.long), entries.flatten(2), outputs, entries)
     loss = bottleneck_loss(quantized, 0.25, torch.ones(1, 1), torch.tensor(1.0))
@@ -52,10 +52,10 @@ def test_bottleneck_loss_adds_up_over_bottlenecks() -> None:
 
 
 def test_encoding_loss_compares_directions_one_step_apart() -> None:
-    guess = torch.tensor([[[3.0, 0.0], [9.0, 9.0]]], requires_grad=True)
+    predicted = torch.tensor([[[3.0, 0.0], [9.0, 9.0]]], requires_grad=True)
     teacher = torch.tensor([[[7.0, 7.0], [0.0, 5.0]]], requires_grad=True)
-    loss = encoding_loss(guess, teacher, torch.ones(1, 1), torch.tensor(1.0))
+    loss = encoding_loss(predicted, teacher, torch.ones(1, 1), torch.tensor(1.0))
     assert loss.item() == pytest.approx(2.0)  # orthogonal unit vectors
     loss.backward()
     assert teacher.grad is None, "no gradient may reach the teacher"
-    assert guess.grad[0, 1].abs().sum() == 0, "the last guess has nothing to be compared with"
+    assert predicted.grad[0, 1].abs().sum() == 0, "the last prediction has no target"

@@ -1,4 +1,4 @@
-"""Our Muon beside torch's, and what orthogonal means."""
+"""Our Muon against torch's, and the singular values of its updates."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_singular_vectors_stay_and_singular_values_come_near_one(shape: tuple[in
     assert torch.allclose(inside, values.diag(), atol=1e-4)
 
 
-def test_a_gradient_of_nothing_moves_nothing() -> None:
+def test_a_zero_gradient_changes_nothing() -> None:
     matrix = nn.Parameter(torch.ones(4, 3))
     matrix.grad = torch.zeros(4, 3)
     Muon([matrix], 0.02).step()

@@ -1,24 +1,24 @@
-"""Where walks are of many rooms, whole rooms are held back."""
+"""With walks from many rooms, whole rooms are held out."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from cogmap.records import Walks
-from cogmap.training.loop import VALIDATION_WALKS, split_walks
+from cogmap.training.split import VALIDATION_WALKS, split_walks
 
 
 def split(rooms: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """The walks (by number) to learn from and those held back."""
+    """The walks (by number) for training and those held out."""
     count = len(rooms)
     numbers = np.tile(np.arange(count)[:, None], (1, 3))
     walks = Walks(numbers, np.zeros((count, 2), dtype=np.int32), np.full(count, 3), count, 1)
-    task = split_walks(walks, numbers, seed, rooms)
-    np.testing.assert_array_equal(task.training_targets, task.training.observations)
-    return task.training.observations[:, 0], task.validation.observations[:, 0]
+    data = split_walks(walks, numbers, seed, rooms)
+    np.testing.assert_array_equal(data.training_targets, data.training.observations)
+    return data.training.observations[:, 0], data.validation.observations[:, 0]
 
 
-def test_no_room_is_both_learned_from_and_held_back() -> None:
+def test_no_room_is_in_both_training_and_validation() -> None:
     rooms = np.random.default_rng(0).integers(30, size=200).astype(np.int32)
     training, validation = split(rooms)
     assert not set(rooms[training]) & set(rooms[validation])

@@ -19,8 +19,9 @@ from cogmap.records import Walks
 from cogmap.training.checkpoint import load_tensors
 from cogmap.training.config import TrainingConfig, preset_configs
 from cogmap.training.devices import Processes, choose_device
-from cogmap.training.loop import CHECKPOINT_FILE, METRICS_FILE, Trainer, split_walks, train
+from cogmap.training.loop import CHECKPOINT_FILE, METRICS_FILE, Trainer, train
 from cogmap.training.progress import Silent
+from cogmap.training.split import split_walks
 from cogmap.training.step import make_teacher, update_teacher
 from cogmap.walks.sample import sample_walks
 
@@ -55,11 +56,14 @@ KINDS = {
         replace(TINY, encoder="lstm", vanilla=True, prediction_steps=1, action_at_head=True),
         replace(SHORT, muon_rate=None),
     ),
-    "names seen": (
+    "seen set": (
         replace(TINY, encoder="gru", in_base=True, seen_so_far=True),
         replace(SHORT, muon_rate=None, present_weight=1.0),
     ),
-    "nameless": (replace(TINY, encoder="gru", in_base=True, nameless=True), replace(SHORT, muon_rate=None)),
+    "slots": (
+        replace(TINY, encoder="gru", in_base=True, slot_encoder=True),
+        replace(SHORT, muon_rate=None),
+    ),
     "paper": (replace(TINY, form="paper"), replace(SHORT, muon_rate=None, decays=False, bottleneck_from=0)),
 }
 
@@ -72,8 +76,8 @@ def some_walks() -> Walks:
 def a_trainer(kind: str) -> Trainer:
     model, config = KINDS[kind]
     walks = some_walks()
-    task = split_walks(walks, walks.observations, config.seed)
-    return Trainer(model, config, task, torch.device("cpu"), Processes())
+    data = split_walks(walks, walks.observations, config.seed)
+    return Trainer(model, config, data, torch.device("cpu"), Processes())
 
 
 def weights(trainer: Trainer) -> dict[str, torch.Tensor]:
@@ -160,7 +164,7 @@ def test_interrupted_training_leaves_a_checkpoint_and_says_so(tmp_path: Path) ->
     assert numbers["done_steps"] == 6
 
 
-def test_half_a_checkpoint_is_told_in_one_line(tmp_path: Path) -> None:
+def test_an_incomplete_checkpoint_is_reported_in_one_line(tmp_path: Path) -> None:
     trainer = a_trainer("gru")
     trainer.step()
     trainer.validate()
@@ -176,7 +180,7 @@ def test_half_a_checkpoint_is_told_in_one_line(tmp_path: Path) -> None:
         a_trainer("gru").restore(tmp_path)
 
 
-def test_checkpoint_of_another_model_is_told(tmp_path: Path) -> None:
+def test_checkpoint_of_another_model_is_reported(tmp_path: Path) -> None:
     trainer = a_trainer("gru")
     trainer.step()
     trainer.validate()
@@ -185,17 +189,17 @@ def test_checkpoint_of_another_model_is_told(tmp_path: Path) -> None:
         a_trainer("transformer").restore(tmp_path)
 
 
-def test_prediction_steps_longer_than_the_walks_are_told() -> None:
+def test_prediction_steps_longer_than_the_walks_are_reported() -> None:
     walks = some_walks()
     model, config = replace(TINY, prediction_steps=40), SHORT
-    task = split_walks(walks, walks.observations, 0)
+    data = split_walks(walks, walks.observations, 0)
     with pytest.raises(
         BadConfig, match=r"`prediction_steps` \(=40\) must be below the longest walk's length \(=40\)"
     ):
-        Trainer(model, config, task, torch.device("cpu"), Processes())
+        Trainer(model, config, data, torch.device("cpu"), Processes())
 
 
-def test_unknown_device_is_told() -> None:
+def test_unknown_device_is_reported() -> None:
     assert choose_device("auto").type in {"cpu", "cuda", "mps"}
     with pytest.raises(
         BadConfig, match=r"`device` must be auto or a device that torch has here, got 'toaster'"
@@ -223,20 +227,20 @@ def test_fast_preset_halves_its_width_for_a_small_log(encoder: EncoderKind) -> N
     assert small.width % small.heads == 0
 
 
-def test_fast_preset_has_clones_for_as_many_places_as_may_look_alike() -> None:
+def test_fast_preset_has_clones_for_all_places_that_may_share_an_observation() -> None:
     base = ModelConfig(num_observations=128, num_actions=3, num_targets=128, clone_structured=True)
     assert preset_configs("fast", base)[0].num_codes == 16 * 128
     assert preset_configs("paper", base)[0].num_codes == 1000
 
 
-def test_only_the_fast_preset_tells_a_vanilla_model_the_action_at_its_head() -> None:
+def test_only_the_fast_preset_gives_a_vanilla_model_the_action_at_its_head() -> None:
     base = ModelConfig(num_observations=4, num_actions=4, num_targets=4, vanilla=True, prediction_steps=1)
     assert preset_configs("fast", base)[0].action_at_head
     assert not preset_configs("paper", base)[0].action_at_head
 
 
 @pytest.mark.parametrize("name", ["steps", "batch_size", "window"])
-def test_impossible_training_configs_are_told(name: str) -> None:
+def test_impossible_training_configs_are_reported(name: str) -> None:
     with pytest.raises(BadConfig, match=f"`{name}` must be at least 1, got 0"):
         TrainingConfig(**{name: 0})
 
@@ -245,7 +249,8 @@ _TWO_PROCESSES = """
 import os, sys, torch
 sys.path.insert(0, sys.argv[2])
 from test_trainer import KINDS, some_walks
-from cogmap.training.loop import Trainer, split_walks
+from cogmap.training.loop import Trainer
+from cogmap.training.split import split_walks
 from cogmap.training.devices import joined_processes
 from safetensors.torch import save_file
 torch.set_num_threads(1)
@@ -257,12 +262,12 @@ with joined_processes(torch.device("cpu")) as processes:
     trainer = Trainer(model, config, split_walks(walks, walks.observations, 0), torch.device("cpu"), processes)
     for _ in range(4):
         trainer.step()
-    if processes.leads:
+    if processes.is_main:
         save_file({n: t.contiguous() for n, t in trainer.model.state_dict().items()}, sys.argv[1])
 """
 
 
-def test_two_processes_learn_what_one_learns_on_the_union_batch(tmp_path: Path) -> None:
+def test_two_processes_learn_the_same_as_one_on_the_whole_batch(tmp_path: Path) -> None:
     out = tmp_path / "weights.safetensors"
     base = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port())}
     command = [sys.executable, "-c", _TWO_PROCESSES, str(out), str(Path(__file__).parent)]

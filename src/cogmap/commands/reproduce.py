@@ -103,18 +103,18 @@ def _score(
 ) -> list[Row]:
     from cogmap.evaluation.scores import score, score_without_map
     from cogmap.models.inference import encode, predict_next
-    from cogmap.models.rollout_predictor import Forecaster, rows_at_once
+    from cogmap.models.rollout_predictor import RolloutPredictor, rows_at_once
     from cogmap.models.tdb import VanillaModel
 
     context, codes = experiment.context_length, None
     seconds = finished.metrics()[-1]["seconds"]
     if isinstance(finished.model, VanillaModel):
         predicted = predict_next(finished.model, walks)
-        forecaster = Forecaster(finished.model)
+        predictor = RolloutPredictor(finished.model)
         at_once = rows_at_once(finished.config)
         found = {
             "": score_without_map(
-                forecaster, predicted, walks, truth, context, rollouts=args.rollouts, rows_at_once=at_once
+                predictor, predicted, walks, truth, context, rollouts=args.rollouts, rows_at_once=at_once
             )
         }
     else:

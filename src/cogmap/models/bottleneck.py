@@ -1,9 +1,8 @@
 """Discrete bottlenecks: M dictionaries in parallel, each mapping an output to its nearest entry (equation 2).
 
-Two forms. The paper's dictionary is learned by gradients from random vectors and lies in the encoder's own space. The
-fast form looks codes up in a narrow projection, starts its dictionary from data, moves it by running averages of
-what each entry attracted, and revives entries that attract nothing: started at random and moved by gradients alone,
-dictionaries collapsed to a handful of codes.
+Two forms. The paper's dictionary has the encoder's width, starts from random vectors and is trained by gradients. The
+fast form quantizes a narrow projection. Its dictionary starts from data and follows exponential moving averages (EMA),
+and dead entries are revived: with a random start and gradients alone, dictionaries collapsed to a few codes.
 """
 
 from __future__ import annotations
@@ -19,48 +18,54 @@ from cogmap.models.config import ModelConfig
 
 @dataclass(frozen=True)
 class Quantized:
-    """What a set of bottlenecks makes of an output."""
+    """The result of quantizing outputs."""
 
     codes: Tensor  # (B, N, M)
-    vectors: Tensor  # (B, N, M * W): the entries side by side; gradients pass straight through to the output
-    outputs: Tensor  # (B, N, M, W): what was looked up, as seen by each bottleneck
-    entries: Tensor  # (B, N, M, W): the nearest entries, with gradient into the dictionary where it has one
+    vectors: Tensor  # (B, N, M * W): the entries, concatenated; straight-through gradients to the output
+    outputs: Tensor  # (B, N, M, W): the projected outputs that were quantized
+    entries: (
+        Tensor  # (B, N, M, W): the nearest entries, with a gradient to the dictionary in the paper's form
+    )
 
 
 class Bottlenecks(nn.Module):
-    """The paper's form: nearest entry, straight through."""
+    """The paper's form: the nearest entry, with a straight-through gradient."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.count, self.num_codes = config.bottlenecks, config.num_codes
         shape = (config.bottlenecks, config.num_codes, config.entry_width)
-        self.dictionary = self._first_dictionary(shape)
+        self.dictionary = self._initial_dictionary(shape)
         owners = _owners(config) if config.clone_structured else None
-        self.register_buffer("owners", owners, persistent=False)  # (K,) the observation each code belongs to
+        self.register_buffer("owners", owners, persistent=False)  # (K,) the observation that owns each code
         self.owners: Tensor | None
 
-    def _first_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
+    def _initial_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
         return nn.Parameter(torch.randn(shape))
 
     @property
     def ready(self) -> bool:
-        """Whether there are codes to speak of."""
+        """Whether the dictionary is initialised."""
         return True
 
     def project(self, outputs: Tensor) -> Tensor:
-        """(B, N, D) -> (B, N, M, W): the paper's bottlenecks all see the same output."""
+        """(B, N, D) -> (B, N, M, W). In the paper's form all bottlenecks get the same output."""
         return outputs.unsqueeze(2).expand(-1, -1, self.count, -1)
 
     def forward(self, outputs: Tensor, observations: Tensor, strength: float = 1.0) -> Quantized:
-        """`strength` below 1 lets a share of the continuous output through, while the bottleneck is being closed."""
+        """Quantize outputs (B, N, D).
+
+        strength: from 0 to 1, how far the bottleneck is annealed: the vectors are this share of the entries, and the
+            rest of the continuous outputs.
+        """
         projected = self.project(outputs)
         codes = self.nearest_code(projected, observations)
         entries = self.entries(codes)
-        straight = projected + strength * (entries - projected).detach()
-        return Quantized(codes, straight.flatten(2), projected, entries)
+        vectors = projected + strength * (entries - projected).detach()
+        return Quantized(codes, vectors.flatten(2), projected, entries)
 
     def entries(self, codes: Tensor) -> Tensor:
-        """Dictionary entries (..., M, W) of codes (..., M)."""
+        """The dictionary entries (..., M, W) of codes (..., M)."""
         picked = [
             nn.functional.embedding(codes[..., index], self.dictionary[index]) for index in range(self.count)
         ]
@@ -68,10 +73,10 @@ class Bottlenecks(nn.Module):
 
     @torch.no_grad()
     def nearest_code(self, projected: Tensor, observations: Tensor) -> Tensor:
-        """(B, N, M) codes; in the clone-structured form only among the observation's own (appendix B)."""
+        """(B, N, M) codes. The clone-structured form uses only the observation's own codes (appendix B)."""
         walks, steps, count, width = projected.shape
         flat = projected.permute(2, 0, 1, 3).reshape(count, walks * steps, width)
-        # |y - d|^2 up to |y|^2, which all k share, as one product: (y, 1) with (-2 d, |d|^2).
+        # |y - d|^2 - |y|^2 as one matrix product: (y, 1) times (-2 d, |d|^2). The term |y|^2 is the same for all codes.
         norms = self.dictionary.square().sum(2, keepdim=True)  # (M, K, 1)
         against = torch.cat([-2 * self.dictionary, norms], dim=2).transpose(1, 2)
         distances = torch.cat([flat, torch.ones_like(flat[..., :1])], dim=2) @ against  # (M, B * N, K)
@@ -81,12 +86,14 @@ class Bottlenecks(nn.Module):
         return distances.argmin(2).view(count, walks, steps).permute(1, 2, 0)
 
 
-class MovingBottlenecks(Bottlenecks):
-    """The fast form: a projected look-up in a dictionary that follows the data."""
+class EMABottlenecks(Bottlenecks):
+    """The fast form: a narrow projection, and a dictionary that follows the data by moving averages."""
 
-    DECAY = 0.97  # of the running averages, a step
-    DEAD_BELOW = 0.05  # hits a step (running average) under which an entry is given a new place
-    REVIVED_WEIGHT = 0.3  # hits a revived entry starts with: enough to live some 60 steps without any
+    DECAY = 0.97  # of the moving averages, per step
+    DEAD_BELOW = 0.05  # average hits per step below which an entry is dead and gets a new vector
+    REVIVED_WEIGHT = (
+        0.3  # average hits that a revived entry starts with; without any hit it is dead after 60 steps
+    )
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
@@ -94,12 +101,14 @@ class MovingBottlenecks(Bottlenecks):
         self.register_buffer("hits", torch.zeros(self.dictionary.shape[:2]))
         self.register_buffer("sums", torch.zeros(self.dictionary.shape))
         self.register_buffer("filled", torch.zeros((), dtype=torch.bool))
-        self.hits: Tensor  # (M, K) running average a step
-        self.sums: Tensor  # (M, K, W) of what each entry attracted
+        self.hits: Tensor  # (M, K) moving average per step
+        self.sums: Tensor  # (M, K, W) moving average of the sum of outputs assigned to each entry
         self.filled: Tensor
 
-    def _first_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
-        return nn.Parameter(torch.zeros(shape), requires_grad=False)  # moved by averages, not by gradients
+    def _initial_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
+        return nn.Parameter(
+            torch.zeros(shape), requires_grad=False
+        )  # updated by moving averages, not by gradients
 
     @property
     def ready(self) -> bool:
@@ -110,72 +119,74 @@ class MovingBottlenecks(Bottlenecks):
         return projected.unflatten(2, (self.count, -1))
 
     @torch.no_grad()
-    def fill(self, outputs: Tensor, observations: Tensor, known: Tensor, generator: torch.Generator) -> None:
+    def initialise(
+        self, outputs: Tensor, observations: Tensor, known: Tensor, generator: torch.Generator
+    ) -> None:
         """Start every dictionary from outputs (B, N, D) drawn at random among the known steps (B, N)."""
         flat, seen = self.project(outputs)[known], observations[known]
-        everything = torch.ones(self.num_codes, dtype=torch.bool, device=flat.device)
+        every = torch.ones(self.num_codes, dtype=torch.bool, device=flat.device)
         for index in range(self.count):
-            self._place(index, everything, flat[:, index], seen, generator, weight=1.0)
+            self._reset_entries(index, every, flat[:, index], seen, generator, weight=1.0)
         self.filled.fill_(True)
 
     @torch.no_grad()
-    def follow(
+    def update_dictionary(
         self, quantized: Quantized, observations: Tensor, known: Tensor, generator: torch.Generator
     ) -> None:
-        """Move each entry towards what it attracted in this batch; give dead entries a new place."""
+        """Update the moving averages with this batch, and revive dead entries."""
         flat, seen = quantized.outputs.detach()[known], observations[known]
         codes = quantized.codes[known]
         for index in range(self.count):
             hits = torch.bincount(codes[:, index], minlength=self.num_codes).to(flat.dtype)
             sums = torch.zeros_like(self.sums[index]).index_add_(0, codes[:, index], flat[:, index])
-            _sum_over_processes(hits, sums)
+            _all_reduce(hits, sums)
             self.hits[index].lerp_(hits, 1 - self.DECAY)
             self.sums[index].lerp_(sums, 1 - self.DECAY)
             self.dictionary[index] = self.sums[index] / self.hits[index].clamp_min(1e-6)[:, None]
             dead = self.hits[index] < self.DEAD_BELOW
             if dead.any():
-                self._place(index, dead, flat[:, index], seen, generator, self.REVIVED_WEIGHT)
+                self._reset_entries(index, dead, flat[:, index], seen, generator, self.REVIVED_WEIGHT)
 
-    def _place(
+    def _reset_entries(
         self, index: int, which: Tensor, flat: Tensor, seen: Tensor, generator: torch.Generator, weight: float
     ) -> None:
-        """Put the entries where `which` (K,) is true onto outputs (n, W) drawn at random, of their own observation."""
+        """Set the entries where `which` (K,) is true to random outputs (n, W); clones to those of their observation."""
         entries = which.nonzero().squeeze(1)
         drawn = torch.randint(flat.shape[0], entries.shape, generator=generator).to(flat.device)
         if self.owners is not None:
             drawn = _draw_own(self.owners[entries], seen, drawn)
-        fresh = flat[drawn]
-        _same_in_all_processes(fresh)
-        self.dictionary[index, entries] = fresh
-        self.sums[index, entries] = fresh * weight
+        new = flat[drawn]
+        _broadcast(new)
+        self.dictionary[index, entries] = new
+        self.sums[index, entries] = new * weight
         self.hits[index, entries] = weight
 
 
 def make_bottlenecks(config: ModelConfig) -> Bottlenecks:
-    return Bottlenecks(config) if config.form == "paper" else MovingBottlenecks(config)
+    return Bottlenecks(config) if config.form == "paper" else EMABottlenecks(config)
 
 
 def _owners(config: ModelConfig) -> Tensor:
-    """(K,): the codes dealt out to the observations as evenly as they go."""
+    """(K,): the observation of each code; all observations have the same number of codes, up to one."""
     return torch.arange(config.num_codes) * config.num_observations // config.num_codes
 
 
 def _draw_own(owners: Tensor, seen: Tensor, drawn: Tensor) -> Tensor:
-    """For each entry the first output at or after its draw that shows its own observation, if the batch has one."""
+    """Replace the draw of each entry by a random output with the entry's own observation, if the batch has one."""
     order = seen.argsort(stable=True)
-    # (2, R) where the run of that observation begins and ends
+    # (2, R) start and end of the outputs with that observation, in `order`
     starts = torch.searchsorted(seen[order], torch.stack([owners, owners + 1]))
     run = (starts[1] - starts[0]).clamp_min(1)
     place = (starts[0] + drawn % run).clamp_max(len(seen) - 1)
     return order[place]
 
 
-def _sum_over_processes(*tensors: Tensor) -> None:
+def _all_reduce(*tensors: Tensor) -> None:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         for tensor in tensors:
             torch.distributed.all_reduce(tensor)
 
 
-def _same_in_all_processes(tensor: Tensor) -> None:
+def _broadcast(tensor: Tensor) -> None:
     if torch.distributed.is_available() and torch.distributed.is_initialized():
         torch.distributed.broadcast(tensor, src=0)

@@ -1,48 +1,53 @@
-"""What a model is, as one frozen, saveable choice; and its name as the paper prints it."""
+"""The configuration of a model, and its name as printed in the paper."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from cogmap.errors import BadConfig
 
 EncoderKind = Literal["transformer", "gru", "lstm"]
 Form = Literal["fast", "paper"]
 
-# Above this many rows an action sequence is no longer one row of a table but a sum of its actions' rows.
+# With more action sequences than this, heads embed single actions instead of whole sequences.
 LARGEST_ACTION_TABLE = 4096
+# Fields that had another name in earlier versions: stored configs and `--change` still know the old one.
+RENAMED = {"nameless": "slot_encoder"}
 
 
 @dataclass(frozen=True)
 class ModelConfig:
-    """Sizes and choices of one network. Checked when made: rule first, then the value that broke it."""
+    """Sizes and options of one network, checked on construction."""
 
     num_observations: int
     num_actions: int
-    num_targets: int  # what is predicted; equals num_observations unless trained in base
+    num_targets: int  # classes to predict; equals num_observations unless trained in base
     encoder: EncoderKind = "transformer"
     form: Form = "fast"  # "paper": alternating tokens, Transformer-XL positions, gradient-trained dictionary
-    vanilla: bool = False  # no bottleneck: the rival that predicts x_{n+1} directly
-    action_at_head: bool = False  # of a vanilla model: a_n enters at its head, as a TDB's, and not with x_n
+    vanilla: bool = False  # the baseline without a bottleneck, which predicts x_{n+1} directly
+    action_at_head: bool = False  # for a vanilla model: a_n enters at the head, as in a TDB, and not with x_n
     prediction_steps: int = 3  # S
     bottlenecks: int = 1  # M
     num_codes: int = 1000  # K, in each bottleneck
     next_encoding: bool = False  # also predict the teacher's next quantized encoding
-    clone_structured: bool = False  # each observation owns its share of the codes
+    clone_structured: bool = False  # each observation has its own share of the codes
     width: int = 256  # D
     layers: int = 4
     heads: int = 8
     mlp_width: int = 512
     head_width: int = 256  # hidden units of each f^(s), and of g
-    code_width: int = 32  # of an entry in the fast form; the paper's are as wide as the encoder
-    attention_span: int = 50  # steps a layer looks back in the fast form; the paper's: `context_length`
-    code_logits: bool = False  # each code has logits of its own beside what the heads make of its entry
+    code_width: int = 32  # of an entry in the fast form; in the paper's form entries have the encoder's width
+    attention_span: int = (
+        50  # steps that a layer attends to in the fast form; in the paper's form `context_length`
+    )
+    code_logits: bool = False  # each code has its own logits, which are added to those of the heads
     context_length: int = 400
     dropout: float = 0.0
     in_base: bool = False  # trained on a family of rooms: predicts ranks among the observations seen so far
-    seen_so_far: bool = False  # the encoder also gets the set of the observations that the walk has shown
-    nameless: bool = False  # the encoder tells observations apart but does not know them by name
+    seen_so_far: bool = False  # the encoder also gets the set of observations seen in the walk
+    slot_encoder: bool = False  # the permutation-equivariant encoder: it does not embed observations
 
     def __post_init__(self) -> None:
         for name in ("num_observations", "num_actions", "num_targets", "prediction_steps", "bottlenecks"):
@@ -59,35 +64,44 @@ class ModelConfig:
             raise BadConfig(f"`dropout` must be in [0, 1), got {self.dropout}")
         if self.encoder == "transformer" and self.width % (2 * self.heads):
             rule = f"`width` (={self.width}) must be divisible by twice the `heads` (={self.heads})"
-            raise BadConfig(f"{rule}: each head turns pairs of numbers")
+            raise BadConfig(f"{rule}: each head rotates pairs of numbers")
         if self.seen_so_far and self.form == "paper":
             raise BadConfig(
-                "`seen_so_far` must be off in the paper's form, whose tokens are what is seen alone"
+                "`seen_so_far` must be off in the paper's form, whose tokens are single observations"
             )
-        if self.nameless and (self.encoder != "gru" or self.form == "paper" or self.seen_so_far):
-            raise BadConfig(
-                "`nameless` needs the encoder gru in the fast form, and `seen_so_far` off: its slots are that set"
-            )
-        if self.nameless and not self.in_base:
-            raise BadConfig("`nameless` must be off for a model that foretells observations by their names")
-        if self.nameless and (self.layers > 1 or self.width % 2):
-            raise BadConfig(f"`nameless` needs one layer of an even width, got {self.layers} of {self.width}")
+        self._check_slot_encoder()
         if self.code_logits and self.form == "paper":
-            raise BadConfig("`code_logits` must be off in the paper's form, which has heads alone")
+            raise BadConfig("`code_logits` must be off in the paper's form, which has only heads")
         if self.clone_structured and self.num_codes < self.num_observations:
             rule = f"`num_codes` (={self.num_codes}) must be at least `num_observations` (={self.num_observations})"
-            raise BadConfig(f"{rule}: in the clone-structured form each observation owns a code")
+            raise BadConfig(f"{rule}: in the clone-structured form each observation has its own codes")
         if self.vanilla and (self.next_encoding or self.clone_structured or self.prediction_steps != 1):
             raise BadConfig(
                 "a vanilla model has no bottleneck and predicts one step: `prediction_steps` must be 1"
             )
-
         if self.action_at_head and not self.vanilla:
-            raise BadConfig("`action_at_head` must be off unless `vanilla` is on: a TDB has it there always")
+            raise BadConfig(
+                "`action_at_head` must be off unless `vanilla` is on: in a TDB it is always at the head"
+            )
+
+    def _check_slot_encoder(self) -> None:
+        if not self.slot_encoder:
+            return
+        if self.encoder != "gru" or self.form == "paper" or self.seen_so_far:
+            rule = "`slot_encoder` needs the encoder gru in the fast form and `seen_so_far` off"
+            raise BadConfig(f"{rule}: its slots are the set of observations seen")
+        if not self.in_base:
+            raise BadConfig(
+                "`slot_encoder` must be off unless `in_base` is on: its outputs are sorted by rank"
+            )
+        if self.layers > 1 or self.width % 2:
+            raise BadConfig(
+                f"`slot_encoder` needs one layer of an even width, got {self.layers} of {self.width}"
+            )
 
     @property
     def name(self) -> str:
-        """As the paper prints it: `TDB(S=3, M=1)`, `TDB(S=1, enc, M=4)`, `Vanilla LSTM`; clones say so."""
+        """As printed in the paper: `TDB(S=3, M=1)`, `TDB(S=1, enc, M=4)`, `Vanilla LSTM`; with `, clones` if so."""
         if self.vanilla:
             return (
                 "Vanilla transformer" if self.encoder == "transformer" else f"Vanilla {self.encoder.upper()}"
@@ -100,6 +114,11 @@ class ModelConfig:
     def entry_width(self) -> int:
         """Width of one dictionary entry."""
         return self.width if self.form == "paper" else self.code_width
+
+
+def with_current_names(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options of a config stored by an earlier version, under their current names."""
+    return {RENAMED.get(name, name): value for name, value in options.items()}
 
 
 def _at_least(name: str, value: int, least: int) -> None:

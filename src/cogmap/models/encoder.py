@@ -1,10 +1,11 @@
-"""What every encoder has in common: a step is one pair (observation, action), and a state can be carried on.
+"""The interface of all encoders: a step is one pair (observation, action), and a state carries over between calls.
 
-A TDB pairs an observation with the action *before* it, so that the output at step n has never seen a_n; the paper's
-vanilla model pairs it with the action *after* it. The encoder does not know the difference. Action 0 stands for "none".
+A TDB pairs an observation with the action *before* it, so that the output at step n does not depend on a_n. The paper's
+vanilla model pairs it with the action *after* it. The encoder treats both alike. Action 0 means "none".
 
-Every encoder has `begin(walks, device)`, its state before the first step, and takes observations and actions, both
-(B, N), and perhaps a state, to outputs (B, N, D) and, if it is to remember, the state after the last step.
+Every encoder has `initial_state(walks, device)`, its state before the first step. A call takes observations and
+actions, both (B, N), and optionally a state. It returns outputs (B, N, D) and, with `return_state`, the state after the
+last step.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from torch import Tensor
 
 @dataclass(frozen=True)
 class EncoderState:
-    """All that an encoder remembers of each walk; every tensor is (L, B, ...) with the walks second."""
+    """An encoder's state for B walks. Every tensor is (L, B, ...)."""
 
     tensors: tuple[Tensor, ...]
 
     def rows(self, index: Tensor) -> EncoderState:
-        """The state of some walks, in the order of `index` (R,); a walk may be asked for several times."""
+        """The state of the walks `index` (R,), which may repeat."""
         return EncoderState(tuple(tensor.index_select(1, index) for tensor in self.tensors))
 
-    def forget(self, fresh: Tensor) -> EncoderState:
-        """The same state with nothing remembered of the walks where `fresh` (B,) is true."""
+    def reset(self, fresh: Tensor) -> EncoderState:
+        """The same state, but the initial state for walks where `fresh` (B,) is true."""
         return EncoderState(tuple(_zero_rows(tensor, fresh) for tensor in self.tensors))
 
     def detach(self) -> EncoderState:

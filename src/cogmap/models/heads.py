@@ -1,7 +1,8 @@
-"""The two-layer heads f^(s) and g: from a code and the actions that follow it to logits, or to the next encoding.
+"""The two-layer heads f^(s) and g: from a code and the following actions to logits, or to the next encoding.
 
-The first layer of f(d + E(a_n) + ... ) on a concatenation is a matrix on d plus one row per action sequence. The
-fast form keeps those rows in a table: A^(s+1) of them, no matrix product. The paper's form embeds each action.
+The first layer on the concatenation (d, E(a_n), ..., E(a_{n+s})) is a matrix times d plus one vector per action
+sequence. The fast form stores these A^(s+1) vectors in a table, without a matrix product. The paper's form embeds each
+action.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from cogmap.models.config import LARGEST_ACTION_TABLE, ModelConfig
 
 
 class Head(nn.Module):
-    """f^(s): sees the code at n, or a vanilla model's output, and exactly the actions a_n, ..., a_{n+s}."""
+    """f^(s): its inputs are the code at n, or a vanilla model's output, and exactly the actions a_n, ..., a_{n+s}."""
 
     def __init__(self, config: ModelConfig, inputs: int, sequence: int, outputs: int) -> None:
         super().__init__()
@@ -29,17 +30,17 @@ class Head(nn.Module):
     def forward(self, vectors: Tensor, actions: Tensor) -> Tensor:
         """Vectors (B, N, inputs) and the actions after each (B, N, s + 1) to (B, N, outputs)."""
         if actions.shape[2] != self.sequence:
-            raise ValueError(f"head must see {self.sequence} action(s), got {actions.shape[2]}")
+            raise ValueError(f"a head must get {self.sequence} action(s), got {actions.shape[2]}")
         hidden = self.from_code(vectors) + self.from_actions(actions)
         outputs: Tensor = self.to_outputs(nn.functional.gelu(hidden))
         return outputs
 
 
 class CodeLogits(nn.Module):
-    """What follows each code as a table, added to the heads' logits: a row a code, in it the targets of all S heads.
+    """A table of logits per code, added to the heads' logits: one row per code, with the targets of all S heads.
 
-    Entries lie in a narrow space, where what a head learns of one code it says of its neighbours too. That is well
-    where a code foretells one observation; a whole distribution is told more sharply by a row of its own.
+    Entries are narrow, so a head predicts similar logits for neighbouring entries. That is fine if each code predicts
+    one observation. A row per code fits a whole distribution more sharply.
     """
 
     def __init__(self, config: ModelConfig) -> None:
@@ -53,13 +54,13 @@ class CodeLogits(nn.Module):
         self.first_row: Tensor
 
     def forward(self, codes: Tensor) -> tuple[Tensor, ...]:
-        """Codes (B, N, M) to S times (B, N, targets)."""
+        """Codes (B, N, M) to S tensors (B, N, targets)."""
         rows: Tensor = self.table(codes + self.first_row).sum(dim=2)
         return rows.split(self.num_targets, dim=2)
 
 
 class _SequenceTable(nn.Module):
-    """One row per action sequence; the sequence is a number in base A."""
+    """One row per action sequence, which is read as a number in base A."""
 
     def __init__(self, config: ModelConfig, rows: int) -> None:
         super().__init__()
@@ -76,7 +77,7 @@ class _SequenceTable(nn.Module):
 
 
 class _SumOfActions(nn.Module):
-    """A matrix on the concatenated action embeddings, as the paper writes it."""
+    """A matrix times the concatenated action embeddings, as in the paper."""
 
     def __init__(self, config: ModelConfig, sequence: int) -> None:
         super().__init__()

@@ -1,5 +1,8 @@
-"""Recurrent encoders. The GRU has a training step of its own for CPUs, where torch's spends most of its time
-outside of matrix products: it adds a weight gradient at every time step, where one product over all steps will do."""
+"""Recurrent encoders. On CPUs the GRU has its own forward and backward pass.
+
+Why: torch's GRU on a CPU accumulates the weight gradient at every time step. Here one matrix product over all steps
+computes it. `python -m benchmarks.training` prints how many times faster that is.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from cogmap.models.encoder import EncoderState
 
 
 class RecurrentEncoder(nn.Module):
-    """A GRU or LSTM over one sum of two embeddings a step."""
+    """A GRU or LSTM. The input of a step is the sum of two embeddings."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -26,28 +29,32 @@ class RecurrentEncoder(nn.Module):
         cell = nn.GRU if self.is_gru else nn.LSTM
         self.cell = cell(config.width, config.width, num_layers=config.layers, batch_first=True)
 
-    def begin(self, walks: int, device: torch.device) -> EncoderState:
-        empty = torch.zeros(self.layers, walks, self.width, device=device)
-        return EncoderState((empty,) if self.is_gru else (empty, empty.clone()))
+    def initial_state(self, walks: int, device: torch.device) -> EncoderState:
+        zeros = torch.zeros(self.layers, walks, self.width, device=device)
+        return EncoderState((zeros,) if self.is_gru else (zeros, zeros.clone()))
 
     def forward(
-        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
+        self,
+        observations: Tensor,
+        actions: Tensor,
+        state: EncoderState | None = None,
+        return_state: bool = True,
     ) -> tuple[Tensor, EncoderState | None]:
-        """`remember` is for encoders that save work when the state is not wanted; here it comes for nothing."""
+        """`return_state` saves work in other encoders; here the state is returned in any case."""
         if state is None:
-            state = self.begin(observations.shape[0], observations.device)
+            state = self.initial_state(observations.shape[0], observations.device)
         if self.is_gru and observations.device.type == "cpu":
-            # The first layer's input gates are looked up instead of multiplied out.
+            # The first layer's input gates come from a table instead of a matrix product.
             return self._scan(self._first_gates(observations.t(), actions.t()), state)
         embedded = self.observation_embedding(observations) + self.action_embedding(actions)  # (B, N, D)
-        return self.read(embedded, state)
+        return self.encode_tokens(embedded, state)
 
-    def read(
-        self, tokens: Tensor, state: EncoderState | None, remember: bool = True
+    def encode_tokens(
+        self, tokens: Tensor, state: EncoderState | None, return_state: bool = True
     ) -> tuple[Tensor, EncoderState]:
-        """As `forward`, of tokens (B, N, D) made elsewhere."""
+        """As `forward`, for embedded tokens (B, N, D)."""
         if state is None:
-            state = self.begin(tokens.shape[0], tokens.device)
+            state = self.initial_state(tokens.shape[0], tokens.device)
         if self.is_gru and tokens.device.type == "cpu":
             return self._scan(self._input_gates(tokens.transpose(0, 1), layer=0), state)
         memory = state.tensors[0] if self.is_gru else state.tensors
@@ -55,7 +62,7 @@ class RecurrentEncoder(nn.Module):
         return outputs, EncoderState((memory,) if self.is_gru else tuple(memory))
 
     def _scan(self, gates: Tensor, state: EncoderState) -> tuple[Tensor, EncoderState]:
-        """The GRU by its own training step, from the first layer's input gates (N, B, 3D)."""
+        """All layers of the GRU, given the first layer's input gates (N, B, 3D)."""
         finals: list[Tensor] = []
         outputs = gates
         for layer in range(self.layers):
@@ -68,14 +75,14 @@ class RecurrentEncoder(nn.Module):
         return outputs.transpose(0, 1), EncoderState((torch.stack(finals),))
 
     def _input_gates(self, inputs: Tensor, layer: int) -> Tensor:
-        """Of inputs (..., D): (..., 3D), biases included where the hidden state does not come between."""
+        """(..., 3D) from inputs (..., D), with all biases that are not multiplied by the reset gate."""
         weight, bias = (self.cell.get_parameter(f"{name}_ih_l{layer}") for name in ("weight", "bias"))
         hidden_bias: Tensor = self.cell.get_parameter(f"bias_hh_l{layer}")
         reset_update_bias = nn.functional.pad(hidden_bias[: 2 * self.width], (0, self.width))
         return nn.functional.linear(inputs, weight, bias + reset_update_bias)
 
     def _first_gates(self, observations: Tensor, actions: Tensor) -> Tensor:
-        """(N, B, 3D) of observations and actions (N, B): a look-up, in a table of all pairs where there are few."""
+        """(N, B, 3D) from observations and actions (N, B), by look-up; in a table of all pairs if there are few."""
         from_action = self._input_gates(self.action_embedding.weight, layer=0)  # (A + 1, 3D)
         from_observation = self.observation_embedding.weight @ self.cell.get_parameter("weight_ih_l0").t()
         pairs = len(from_observation) * len(from_action)
@@ -86,42 +93,42 @@ class RecurrentEncoder(nn.Module):
         return nn.functional.embedding(observations * len(from_action) + actions, table)
 
 
-def gate_slopes(
-    reset: Tensor, update: Tensor, candidate: Tensor, recalled: Tensor, before: Tensor
+def gate_derivatives(
+    reset: Tensor, update: Tensor, candidate: Tensor, hidden_candidate: Tensor, before: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The factors of the gates' gradients that do not wait for a later step's, for all steps at once, in their order.
+    """The factors of the gradients at reset, update and candidate that need no later step, for all steps at once.
 
-    All are (N, ..., D): what the gates were, what the candidate took from the hidden state, and that state.
+    All are (N, ..., D): the gates' values, the hidden state's input to the candidate, and the hidden state before.
     """
-    to_reset = recalled * reset * (1 - reset)
-    to_update = (before - candidate) * update * (1 - update)
-    to_candidate = (1 - update) * (1 - candidate.square())
-    return to_reset, to_update, to_candidate
+    of_reset = hidden_candidate * reset * (1 - reset)
+    of_update = (before - candidate) * update * (1 - update)
+    of_candidate = (1 - update) * (1 - candidate.square())
+    return of_reset, of_update, of_candidate
 
 
 def write_gate_gradients(
-    onward: Tensor,
-    slopes: tuple[Tensor, Tensor, Tensor],
+    grad_hidden: Tensor,
+    derivatives: tuple[Tensor, Tensor, Tensor],
     reset: Tensor,
     step: int,
-    gates: Tensor,
-    at_candidate: Tensor,
+    grad_gates: Tensor,
+    grad_candidate: Tensor,
 ) -> None:
-    """Fill in one step's gradients at the hidden side of the gates and at the candidate.
+    """Fill in the gradients of one step: at the hidden state's part of the gates, and at the candidate.
 
-    onward: (..., D) what reaches the hidden state after the step. slopes: from `gate_slopes`. reset, at_candidate:
-    (N, ..., D). gates: (N, ..., 3D).
+    grad_hidden: (..., D), at the hidden state after the step. derivatives: from `gate_derivatives`.
+    reset, grad_candidate: (N, ..., D). grad_gates: (N, ..., 3D).
     """
-    to_reset, to_update, to_candidate = slopes
-    torch.mul(onward, to_candidate[step], out=at_candidate[step])
-    at_reset, at_update, at_recalled = gates[step].chunk(3, dim=-1)
-    torch.mul(at_candidate[step], to_reset[step], out=at_reset)
-    torch.mul(onward, to_update[step], out=at_update)
-    torch.mul(at_candidate[step], reset[step], out=at_recalled)
+    of_reset, of_update, of_candidate = derivatives
+    torch.mul(grad_hidden, of_candidate[step], out=grad_candidate[step])
+    grad_reset, grad_update, grad_hidden_candidate = grad_gates[step].chunk(3, dim=-1)
+    torch.mul(grad_candidate[step], of_reset[step], out=grad_reset)
+    torch.mul(grad_hidden, of_update[step], out=grad_update)
+    torch.mul(grad_candidate[step], reset[step], out=grad_hidden_candidate)
 
 
 class _GruScan(torch.autograd.Function):
-    """A GRU layer over time, given its input gates; gate order reset, update, candidate as in torch.nn.GRU."""
+    """A GRU layer over all steps, given its input gates, in the order reset, update, candidate as in torch.nn.GRU."""
 
     @staticmethod
     def forward(
@@ -131,36 +138,36 @@ class _GruScan(torch.autograd.Function):
         width = first.shape[1]
         reset_update = input_gates[..., : 2 * width].clone()  # (N, B, 2D)
         candidate = input_gates[..., 2 * width :].clone()  # (N, B, D)
-        # What the candidate gate takes from the hidden state.
-        recalled = input_gates.new_empty(steps, walks, width)
+        hidden_candidate = input_gates.new_empty(
+            steps, walks, width
+        )  # the hidden state's input to the candidate
         hidden = input_gates.new_empty(steps + 1, walks, width)
         hidden[0] = first
         to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]
         for step in range(steps):
             before = hidden[step]
             reset, update = reset_update[step].addmm_(before, to_reset_update).sigmoid_().chunk(2, dim=1)
-            torch.addmm(candidate_bias, before, to_candidate, out=recalled[step])
-            torch.lerp(
-                candidate[step].addcmul_(reset, recalled[step]).tanh_(), before, update, out=hidden[step + 1]
-            )
-        context.save_for_backward(reset_update, candidate, recalled, hidden, weight)
+            torch.addmm(candidate_bias, before, to_candidate, out=hidden_candidate[step])
+            candidate[step].addcmul_(reset, hidden_candidate[step]).tanh_()
+            torch.lerp(candidate[step], before, update, out=hidden[step + 1])
+        context.save_for_backward(reset_update, candidate, hidden_candidate, hidden, weight)
         return hidden[1:], hidden[-1].clone()
 
     @staticmethod
     def backward(context: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        from_outputs, onward = gradients
-        reset_update, candidate, recalled, hidden, weight = context.saved_tensors
+        grad_outputs, grad_hidden = gradients
+        reset_update, candidate, hidden_candidate, hidden, weight = context.saved_tensors
         steps, walks, width = candidate.shape
         reset, update = reset_update.chunk(2, dim=2)
-        slopes = gate_slopes(reset, update, candidate, recalled, hidden[:-1])
-        gates = candidate.new_empty(steps, walks, 3 * width)  # gradient at the hidden side of the gates
-        at_candidate = torch.empty_like(candidate)
+        derivatives = gate_derivatives(reset, update, candidate, hidden_candidate, hidden[:-1])
+        grad_gates = candidate.new_empty(steps, walks, 3 * width)  # at the hidden state's part of the gates
+        grad_candidate = torch.empty_like(candidate)
         weight_back = weight.t().contiguous()
         for step in range(steps - 1, -1, -1):
-            onward = onward + from_outputs[step]
-            write_gate_gradients(onward, slopes, reset, step, gates, at_candidate)
-            onward = torch.addmm(onward * update[step], gates[step], weight_back)
-        flat = gates.view(steps * walks, 3 * width)
-        weight_gradient = hidden[:-1].reshape(steps * walks, width).t() @ flat
-        input_gates = torch.cat([gates[..., : 2 * width], at_candidate], dim=2)
-        return input_gates, onward, weight_gradient, flat[:, 2 * width :].sum(0)
+            grad_hidden = grad_hidden + grad_outputs[step]
+            write_gate_gradients(grad_hidden, derivatives, reset, step, grad_gates, grad_candidate)
+            grad_hidden = torch.addmm(grad_hidden * update[step], grad_gates[step], weight_back)
+        flat = grad_gates.view(steps * walks, 3 * width)
+        grad_weight = hidden[:-1].reshape(steps * walks, width).t() @ flat
+        grad_input_gates = torch.cat([grad_gates[..., : 2 * width], grad_candidate], dim=2)
+        return grad_input_gates, grad_hidden, grad_weight, flat[:, 2 * width :].sum(0)

@@ -1,4 +1,4 @@
-"""A vanilla model as a planner uses it: histories as states that can be continued, branched and kept.
+"""Vanilla models for planning by rollouts: a history is a state that can be extended and branched.
 
 A model trained in base predicts ranks; its rollout predictor turns them into the room's own observations.
 """
@@ -18,22 +18,24 @@ from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import VanillaModel
 from cogmap.records import Booleans, Floats, Integers
 
+NEVER = -1e9  # the logit of observations not seen yet, which a rank cannot distinguish
+
 
 @dataclass(frozen=True)
 class History:
-    """What was read of R walks. The last observation is not: the model reads it with the action to come."""
+    """The history of R walks. The last observation is not encoded yet: its token needs the next action."""
 
     state: EncoderState
-    waiting: Tensor  # (R,) the last observation
-    arrival: Tensor  # (R,) the action that led to it, counted from 1; 0 for none
+    last_observation: Tensor  # (R,)
+    previous_action: Tensor  # (R,) the action before it, counted from 1; 0 is none
 
     def rows(self, index: NDArray[np.integer[Any]]) -> History:
-        chosen = torch.as_tensor(np.asarray(index), dtype=torch.long, device=self.waiting.device)
-        return History(self.state.rows(chosen), self.waiting[chosen], self.arrival[chosen])
+        chosen = torch.as_tensor(np.asarray(index), dtype=torch.long, device=self.last_observation.device)
+        return History(self.state.rows(chosen), self.last_observation[chosen], self.previous_action[chosen])
 
 
-class Forecaster:
-    """The predictor that `planning.rollouts` asks; each step costs one token, whatever lies behind it."""
+class RolloutPredictor:
+    """The predictor for `planning.rollouts`. A step costs one token, however long the history."""
 
     def __init__(self, model: VanillaModel) -> None:
         self.model = model.eval()
@@ -41,84 +43,83 @@ class Forecaster:
 
     def begin(self, observations: Integers, actions: Integers) -> History:
         first = self._tensor(observations[:, 0])
-        state = self.model.encoder.begin(len(first), self._device)
-        nothing = History(state, first, torch.zeros_like(first))
-        return self.read(nothing, actions, observations[:, 1:])[1] if actions.shape[1] else nothing
+        state = self.model.encoder.initial_state(len(first), self._device)
+        history = History(state, first, torch.zeros_like(first))
+        return self.read(history, actions, observations[:, 1:])[1] if actions.shape[1] else history
 
     def predict(self, history: History, actions: Integers) -> tuple[Floats, History]:
         done = self._tensor(actions)
-        logits, state = self._logits(history, history.waiting[:, None], done[:, None])
-        return logits[:, 0], History(state, history.waiting, done + 1)
+        logits, state = self._logits(history, history.last_observation[:, None], done[:, None])
+        return logits[:, 0], History(state, history.last_observation, done + 1)
 
     def advance(self, history: History, observations: Integers) -> History:
-        return replace(history, waiting=self._tensor(observations))
+        return replace(history, last_observation=self._tensor(observations))
 
     def read(self, history: History, actions: Integers, observations: Integers) -> tuple[Floats, History]:
         done, seen = self._tensor(actions), self._tensor(observations)
-        tokens = torch.cat([history.waiting[:, None], seen[:, :-1]], dim=1)
+        tokens = torch.cat([history.last_observation[:, None], seen[:, :-1]], dim=1)
         logits, state = self._logits(history, tokens, done)
         return logits, History(state, seen[:, -1], done[:, -1] + 1)
 
     @torch.inference_mode()
     def _logits(self, history: History, tokens: Tensor, done: Tensor) -> tuple[Floats, EncoderState]:
-        """(R, T, targets) after each of the tokens (R, T) and the actions done on them (R, T)."""
-        result = self.model(tokens, done, history.arrival, history.state)
+        """(R, T, targets) after each of the observations (R, T) and actions (R, T)."""
+        result = self.model(tokens, done, history.previous_action, history.state)
         return result.logits[0].numpy(force=True), result.state
 
     def _tensor(self, values: Integers) -> Tensor:
         return torch.from_numpy(np.array(values, dtype=np.int64)).to(self._device)
 
 
-NEVER = -1e9  # the logit of what the room has not shown yet: a rank cannot say which of them it would be
-
-
 @dataclass(frozen=True)
 class RoomHistory:
-    """What was read of R walks, and what each has shown."""
+    """The history of R walks, and the observations seen in each."""
 
     history: History
-    met: Booleans  # (R, O)
+    seen: Booleans  # (R, O)
 
     def rows(self, index: NDArray[np.integer[Any]]) -> RoomHistory:
-        return RoomHistory(self.history.rows(index), self.met[index])
+        return RoomHistory(self.history.rows(index), self.seen[index])
 
 
-class BaseForecaster:
-    """As `Forecaster`, with logits of observations (R, O)."""
+class InBaseRolloutPredictor:
+    """As `RolloutPredictor`, for a model trained in base. Its logits are of observations (R, O), not of ranks."""
 
     def __init__(self, model: VanillaModel) -> None:
-        self._inner = Forecaster(model)
+        self._inner = RolloutPredictor(model)
         self._observations = model.config.num_observations
 
     def begin(self, observations: Integers, actions: Integers) -> RoomHistory:
-        met = (observations[:, :, None] == np.arange(self._observations)).any(axis=1)
-        return RoomHistory(self._inner.begin(observations, actions), met)
+        seen = (observations[:, :, None] == np.arange(self._observations)).any(axis=1)
+        return RoomHistory(self._inner.begin(observations, actions), seen)
 
     def predict(self, history: RoomHistory, actions: Integers) -> tuple[Floats, RoomHistory]:
         logits, inner = self._inner.predict(history.history, actions)
-        return _of_observations(logits, history.met), RoomHistory(inner, history.met)
+        return _observation_logits(logits, history.seen), RoomHistory(inner, history.seen)
 
     def advance(self, history: RoomHistory, observations: Integers) -> RoomHistory:
-        met = history.met | (observations[:, None] == np.arange(self._observations))
-        return RoomHistory(self._inner.advance(history.history, observations), met)
+        seen = history.seen | (observations[:, None] == np.arange(self._observations))
+        return RoomHistory(self._inner.advance(history.history, observations), seen)
 
     def read(
         self, history: RoomHistory, actions: Integers, observations: Integers
     ) -> tuple[Floats, RoomHistory]:
         logits, inner = self._inner.read(history.history, actions, observations)  # (R, T, targets)
         shown = np.maximum.accumulate(observations[:, :, None] == np.arange(self._observations), axis=1)
-        after = shown | history.met[:, None]  # (R, T, O)
-        before = np.concatenate([history.met[:, None], after[:, :-1]], axis=1)
-        found = _of_observations(logits.reshape(-1, logits.shape[2]), before.reshape(-1, self._observations))
-        return found.reshape(*logits.shape[:2], -1), RoomHistory(inner, after[:, -1])
+        after = shown | history.seen[:, None]  # (R, T, O)
+        before = np.concatenate([history.seen[:, None], after[:, :-1]], axis=1)
+        flat = _observation_logits(
+            logits.reshape(-1, logits.shape[2]), before.reshape(-1, self._observations)
+        )
+        return flat.reshape(*logits.shape[:2], -1), RoomHistory(inner, after[:, -1])
 
 
-def _of_observations(logits: Floats, met: Booleans) -> Floats:
-    """Logits (R, O) of observations from those of ranks (R, targets) among the ones met (R, O)."""
-    rank = np.minimum(np.cumsum(met, axis=1) - 1, logits.shape[1] - 1)
-    return np.where(met, np.take_along_axis(logits, np.maximum(rank, 0), axis=1), NEVER)
+def _observation_logits(logits: Floats, seen: Booleans) -> Floats:
+    """Logits of observations (R, O) from logits of ranks (R, targets) among the observations seen (R, O)."""
+    rank = np.minimum(np.cumsum(seen, axis=1) - 1, logits.shape[1] - 1)
+    return np.where(seen, np.take_along_axis(logits, np.maximum(rank, 0), axis=1), NEVER)
 
 
 def rows_at_once(config: ModelConfig) -> int:
-    """Rollouts held together. A transformer keeps keys and values of all it has read for each of them."""
+    """How many rollouts to hold in memory. A transformer keeps its keys and values for each of them."""
     return 200 if config.encoder == "transformer" else 4000

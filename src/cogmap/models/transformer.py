@@ -1,5 +1,5 @@
-"""The causal transformer in two forms of the same interface: one token a step (fast), or observations and actions
-as alternating tokens (the paper's)."""
+"""The causal transformer in two forms with one interface: one token per step (fast), or observations and actions as
+alternating tokens (the paper's)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor, nn
 
-from cogmap.models.attention import PARTS, Memory, PathAttention, RelativeAttention
+from cogmap.models.attention import Memory, PathAttention, RelativeAttention
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 
 
 class TransformerEncoder(nn.Module):
-    """Embeddings, blocks, a last normalisation; the memory of every layer is the state that is carried on."""
+    """Embeddings, blocks and a final layer norm. The state is the memory of every layer."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -29,26 +29,30 @@ class TransformerEncoder(nn.Module):
         self.normalise = nn.LayerNorm(config.width)
         self.drop = nn.Dropout(config.dropout)
 
-    def begin(self, walks: int, device: torch.device) -> EncoderState:
-        return _state([block.begin(walks, device) for block in self._blocks()])
+    def initial_state(self, walks: int, device: torch.device) -> EncoderState:
+        return _state([block.attend.initial_memory(walks, device) for block in self._blocks()])
 
     def forward(
-        self, observations: Tensor, actions: Tensor, state: EncoderState | None = None, remember: bool = True
+        self,
+        observations: Tensor,
+        actions: Tensor,
+        state: EncoderState | None = None,
+        return_state: bool = True,
     ) -> tuple[Tensor, EncoderState | None]:
-        return self.read(self._embed(observations, actions), state, remember)
+        return self.encode_tokens(self._embed(observations, actions), state, return_state)
 
-    def read(
-        self, tokens: Tensor, state: EncoderState | None, remember: bool = True
+    def encode_tokens(
+        self, tokens: Tensor, state: EncoderState | None, return_state: bool = True
     ) -> tuple[Tensor, EncoderState | None]:
-        """As `forward`, of tokens (B, N or 2N, D) made elsewhere."""
+        """As `forward`, for embedded tokens (B, N or 2N, D)."""
         tokens = self.drop(tokens)
         memories = []
         for layer, block in enumerate(self._blocks()):
             memory = None if state is None else _memory(state, layer)
-            tokens, kept = block(tokens, memory, remember)
-            memories.append(kept)
+            tokens, new = block(tokens, memory, return_state)
+            memories.append(new)
         outputs = self.normalise(tokens[:, 1::2] if self.alternating else tokens)
-        return outputs, _state(memories) if remember else None
+        return outputs, _state(memories) if return_state else None
 
     def _blocks(self) -> list[Block]:
         return [block for block in self.blocks if isinstance(block, Block)]
@@ -58,11 +62,13 @@ class TransformerEncoder(nn.Module):
         if not self.alternating:
             return seen + done
         pair = (seen, done) if self.action_last else (done, seen)
-        return torch.stack(pair, dim=2).flatten(1, 2)  # (B, 2N, D); the second of each pair is the one read
+        return torch.stack(pair, dim=2).flatten(
+            1, 2
+        )  # (B, 2N, D); the output is read at the second token of each pair
 
 
 class Block(nn.Module):
-    """Normalise, attend, add; normalise, transform, add."""
+    """A pre-norm transformer block."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
@@ -79,20 +85,19 @@ class Block(nn.Module):
         )
         self.drop = nn.Dropout(config.dropout)
 
-    def begin(self, walks: int, device: torch.device) -> Memory:
-        return self.attend.begin(walks, device)
-
-    def forward(self, tokens: Tensor, memory: Memory | None, remember: bool) -> tuple[Tensor, Memory | None]:
-        attended, kept = self.attend(self.normalise_first(tokens), memory, remember)
+    def forward(
+        self, tokens: Tensor, memory: Memory | None, return_memory: bool
+    ) -> tuple[Tensor, Memory | None]:
+        attended, new = self.attend(self.normalise_first(tokens), memory, return_memory)
         tokens = tokens + self.drop(attended)
-        return tokens + self.drop(self.transform(self.normalise_second(tokens))), kept
+        return tokens + self.drop(self.transform(self.normalise_second(tokens))), new
 
 
-# The memories of the layers lie side by side and not in one tensor, which would be copied whole at every step.
+# The layers' memories are separate tensors: one stacked tensor would be copied at every step.
 def _state(memories: Sequence[Memory]) -> EncoderState:
     return EncoderState(tuple(part[None] for memory in memories for part in memory))
 
 
 def _memory(state: EncoderState, layer: int) -> Memory:
-    keys, values, placed, real = (part[0] for part in state.tensors[layer * PARTS :][:PARTS])
-    return keys, values, placed, real
+    count = len(Memory._fields)
+    return Memory(*(part[0] for part in state.tensors[layer * count : (layer + 1) * count]))

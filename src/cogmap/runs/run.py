@@ -18,7 +18,7 @@ from cogmap.runs.folder import MODEL_FILE, RunFolder
 from cogmap.walks.views import as_views, shows_views
 
 if TYPE_CHECKING:
-    from cogmap.models.inference import CodeStream
+    from cogmap.models.inference import StreamingEncoder
     from cogmap.models.tdb import Model
 
 
@@ -65,21 +65,21 @@ class Run(RunFolder):
         self.check_walks(walks)
         return walks
 
-    def stream(self) -> CodeStream:
+    def stream(self) -> StreamingEncoder:
         """Codes step by step, for a walk without end."""
-        from cogmap.models.inference import CodeStream
+        from cogmap.models.inference import StreamingEncoder
         from cogmap.models.tdb import TDB
 
         if not isinstance(self.model, TDB):
             raise BadRun(f"only a TDB has codes, {self.folder} holds a {self.name}")
-        return CodeStream(self.model)
+        return StreamingEncoder(self.model)
 
     def locate(self, observations: Sequence[Any], actions: Sequence[Any]) -> int:
         """The node where an agent is that saw `observations` (N,) and did `actions` (N - 1,): indices or labels.
 
         A run that learned from views takes views as well: images (N, H, W, C), vectors (N, F) or image files.
         """
-        from cogmap.models.inference import read_walks
+        from cogmap.models.inference import encode_and_predict
 
         if self.quantizer is not None and shows_views(observations):
             observations = self.quantizer(as_views(observations)).tolist()
@@ -90,7 +90,7 @@ class Run(RunFolder):
                 f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
             )
         codes = Codes(
-            read_walks(self.model, seen[None], done[None])[0],
+            encode_and_predict(self.model, seen[None], done[None])[0],
             np.array([len(seen)], dtype=np.int32),
             self.config.num_codes,
         )

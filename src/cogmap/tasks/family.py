@@ -36,7 +36,7 @@ Names = Literal["auto", "none", "seen", "plain"]
 # embedding, and the set of all that the walk has shown (models/seen_set_encoder.py). plain: an embedding, as in the
 # paper.
 NAMES: dict[Names, dict[str, Any]] = {
-    "none": {"nameless": True},
+    "none": {"slot_encoder": True},
     "seen": {"seen_so_far": True, "present_weight": 1.0},
     "plain": {},
 }
@@ -299,13 +299,13 @@ def _roll_out(
     model: VanillaModel, walks: Walks, truth: Truth, context_length: int, rollouts: int
 ) -> dict[str, Any]:
     from cogmap.evaluation.planning import paper_problems, rollout_problems, score_rollouts
-    from cogmap.models.rollout_predictor import BaseForecaster, rows_at_once
+    from cogmap.models.rollout_predictor import InBaseRolloutPredictor, rows_at_once
     from cogmap.planning.rollouts import roll_out
 
     asked = paper_problems(walks, context_length, walks.num_walks)
     questions = rollout_problems(asked, walks)
     rng = np.random.default_rng(0)
-    found = roll_out(BaseForecaster(model), questions, rng, rollouts, rows_at_once(model.config))
+    found = roll_out(InBaseRolloutPredictor(model), questions, rng, rollouts, rows_at_once(model.config))
     planned = score_rollouts(found, asked, truth).planning
     return {
         "imp_fallback": planned.imp_fallback,

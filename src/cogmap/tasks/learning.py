@@ -30,8 +30,9 @@ from cogmap.tasks.text import TextSource
 from cogmap.training.checkpoint import save_tensors
 from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
 from cogmap.training.devices import choose_device, joined_processes
-from cogmap.training.loop import Trainer, split_walks, train
+from cogmap.training.loop import Trainer, train
 from cogmap.training.progress import Progress, Silent, default_progress
+from cogmap.training.split import split_walks
 from cogmap.walks.store import load_walks
 
 Source = Walks | TextSource | TrainingData | str | Path
@@ -172,11 +173,11 @@ def _train(
         if resume:
             trainer.restore(folder)
             trainer.extend(limits["minutes"], limits["steps"])
-        elif processes.leads:
+        elif processes.is_main:
             _begin(folder, data, model, training)
         shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
         train(trainer, folder, shown)
-        if processes.leads:
+        if processes.is_main:
             _finish(folder, trainer, data, device)
 
 

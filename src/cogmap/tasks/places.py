@@ -95,13 +95,13 @@ def _scores(run: Run, walks: Walks, truth: Truth | None, options: EvaluationOpti
 
 def _scores_without_map(run: Run, walks: Walks, truth: Truth | None, options: EvaluationOptions) -> Scores:
     from cogmap.evaluation.scores import score_without_map, score_without_truth
-    from cogmap.models.rollout_predictor import Forecaster, rows_at_once
+    from cogmap.models.rollout_predictor import RolloutPredictor, rows_at_once
 
     predicted = run.predict(walks)
     if truth is None:
         return score_without_truth(None, predicted, walks)
     return score_without_map(
-        Forecaster(run.model),  # type: ignore[arg-type]
+        RolloutPredictor(run.model),  # type: ignore[arg-type]
         predicted,
         walks,
         truth,

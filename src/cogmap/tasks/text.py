@@ -161,7 +161,7 @@ def evaluate_prompts(run: Run, path: Path, options: EvaluationOptions) -> Evalua
     """How often a run names the most likely last word of GINC prompts; prompts of one length are read together."""
     from cogmap.environments.ginc import read_prompts
     from cogmap.evaluation.prompts import in_context_rows
-    from cogmap.models.inference import complete, reads_all_of
+    from cogmap.models.inference import complete, fits_context
 
     labels = run.observation_labels
     if run.task != "text" or labels is None:
@@ -170,7 +170,7 @@ def evaluate_prompts(run: Run, path: Path, options: EvaluationOptions) -> Evalua
     for row in in_context_rows(
         lambda tokens: complete(run.model, tokens, labels), read_prompts(path, labels)
     ):
-        line = _prompt_line(row, reads_all_of(run.config, row.tokens))
+        line = _prompt_line(row, fits_context(run.config, row.tokens))
         options.tell(line)
         rows.append(row)
         lines.append(line)

@@ -1,6 +1,6 @@
-"""A training on disk: one safetensors file with every tensor, and the plain numbers as JSON in its header.
+"""Checkpoints: one safetensors file with all tensors, and other numbers as JSON in its header.
 
-One file, written whole or not at all, so that a pulled plug leaves either the last checkpoint or the one before.
+The file is written whole or not at all, so that after a crash there is either the last checkpoint or the one before.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ def save_tensors(
 
 
 def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Tensors and numbers, or BadRun when the file is missing, half or not a checkpoint."""
+    """Tensors and numbers. Raises `BadRun` if the file is missing, incomplete or not a checkpoint."""
     if not Path(path).is_file():
-        raise BadRun(f"a run must hold {Path(path).name}, there is no {path}")
+        raise BadRun(f"a run must hold {Path(path).name}, {path} does not exist")
     try:
         with safe_open(str(path), framework="pt") as stored:
             numbers = json.loads((stored.metadata() or {}).get("numbers", "{}"))
@@ -41,15 +41,15 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 
 def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
-    """Weights into a module of the same shape, or BadRun that names the first one that does not fit."""
-    wanted = module.state_dict()
-    for name, tensor in wanted.items():
+    """Load weights into a module. Raises `BadRun` with the first weight that is missing or has another shape."""
+    expected = module.state_dict()
+    for name, tensor in expected.items():
         if name not in tensors:
-            raise BadRun(f"{source} must hold the weight {name}, it does not")
+            raise BadRun(f"{source} must hold all weights of the model, {name} is missing")
         if tensors[name].shape != tensor.shape:
             rule = f"{source} must hold {name} of shape {tuple(tensor.shape)}"
             raise BadRun(f"{rule}, got {tuple(tensors[name].shape)}")
-    module.load_state_dict({name: tensors[name] for name in wanted})
+    module.load_state_dict({name: tensors[name] for name in expected})
 
 
 def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

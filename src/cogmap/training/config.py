@@ -1,4 +1,4 @@
-"""How a model is trained, as one frozen choice, and the two presets: `fast` and `paper`."""
+"""The configuration of a training, and the two presets: `fast` and `paper`."""
 
 from __future__ import annotations
 
@@ -9,34 +9,36 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from cogmap.errors import BadConfig
-from cogmap.models.config import ModelConfig
+from cogmap.models.config import ModelConfig, with_current_names
 
 Preset = Literal["fast", "paper"]
 
-SMALL_LOG = 400_000  # steps seen in all; half the width and three layers will do for fewer
-CLONES = 16  # codes of each observation at the least, in the clone-structured form
+SMALL_LOG = 400_000  # steps in all walks; with fewer, the fast preset uses half the width and three layers
+CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """Everything that decides the weights a training ends with, given the walks."""
+    """All options of a training: with the walks, they determine the final weights."""
 
     seed: int = 0
-    steps: int = 6000  # at the most; the fast preset stops by itself when there is nothing left to learn
-    minutes: float | None = None  # at the most, of training
+    steps: int = 6000  # at most; the fast preset stops earlier when accuracy no longer rises
+    minutes: float | None = None  # at most, of training
     batch_size: int = 80
     window: int = 40  # steps encoded at once
-    fresh_share: float = 0.6  # of the lanes that start anew at each window instead of going on
-    carry_state: bool = True  # lanes that go on keep the encoder's state
+    fresh_share: float = 0.6  # of the lanes that start afresh at each window instead of continuing
+    carry_state: bool = True  # lanes that continue keep the encoder's state
     learning_rate: float = 3e-3
     second_moment: float = 0.99  # Adam's beta_2
-    muon_rate: float | None = None  # for the transformer's matrices; None trains all by Adam
-    decays: bool = True  # the learning rate falls to nothing at the end
-    clip: float | None = 1.0  # largest norm of a gradient
-    bottleneck_from: int = 1500  # at the latest; earlier if the model is good without a bottleneck
+    muon_rate: float | None = None  # for the transformer's matrices; None trains all parameters with Adam
+    decays: bool = True  # the learning rate decays to zero at the end
+    clip: float | None = 1.0  # maximum norm of the gradient
+    bottleneck_from: int = 1500  # annealing starts at this step, or earlier if the model is accurate
     commitment_weight: float = 0.25  # beta
     teacher_decay: float = 0.99  # alpha
-    present_weight: float = 0.0  # of telling the present's own target too; needs `seen_so_far`
+    present_weight: float = (
+        0.0  # of the auxiliary loss on the present observation's target; needs `seen_so_far`
+    )
     validate_every: int = 50
 
     def __post_init__(self) -> None:
@@ -54,9 +56,9 @@ class TrainingConfig:
 def preset_configs(
     preset: Preset, base: ModelConfig, steps_seen: int = SMALL_LOG
 ) -> tuple[ModelConfig, TrainingConfig]:
-    """The sizes and the schedule of a preset for a model that has its vocabulary, encoder and objectives chosen.
+    """The sizes and the schedule of a preset, for a model whose vocabulary, encoder and objectives are given.
 
-    steps_seen: how many there are to learn from, by which the fast preset chooses its width.
+    steps_seen: steps in all walks, from which the fast preset chooses its width.
     """
     if preset == "paper":
         return _paper(base)
@@ -113,20 +115,20 @@ def _fast_recurrent(base: ModelConfig, small: bool) -> tuple[ModelConfig, Traini
 def changed(
     model: ModelConfig, training: TrainingConfig, changes: Mapping[str, Any]
 ) -> tuple[ModelConfig, TrainingConfig]:
-    """Both configs with some fields changed, wherever each lives; values may be strings from a command line."""
-    of_model: dict[str, Any] = {}
-    of_training: dict[str, Any] = {}
-    for name, value in changes.items():
+    """Both configs with some fields changed. Values may be strings from a command line."""
+    model_changes: dict[str, Any] = {}
+    training_changes: dict[str, Any] = {}
+    for name, value in with_current_names(changes).items():
         if name in _names(model):
-            of_model[name] = _parsed(name, value, getattr(model, name))
+            model_changes[name] = _parsed(name, value, getattr(model, name))
         elif name in _names(training):
-            of_training[name] = _parsed(name, value, getattr(training, name))
+            training_changes[name] = _parsed(name, value, getattr(training, name))
         else:
             known = sorted(_names(model) | _names(training))
             near = get_close_matches(name, known, n=1)
             hint = f", did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
             raise BadConfig(f"a change must name an option of the model or the training, got {name!r}{hint}")
-    return replace(model, **of_model), replace(training, **of_training)
+    return replace(model, **model_changes), replace(training, **training_changes)
 
 
 def _names(config: ModelConfig | TrainingConfig) -> set[str]:
@@ -134,7 +136,7 @@ def _names(config: ModelConfig | TrainingConfig) -> set[str]:
 
 
 def _parsed(name: str, value: Any, before: Any) -> Any:
-    """A string as the kind of value that the option has now."""
+    """Parse a string as the type of the option's present value."""
     if not isinstance(value, str) or isinstance(before, str):
         return value
     word = value.lower()
@@ -142,13 +144,13 @@ def _parsed(name: str, value: Any, before: Any) -> Any:
         parsed = json.loads("null" if word == "none" else word)
     except ValueError:
         parsed = value
-    if type(parsed) not in _kinds_like(before):
+    if type(parsed) not in _types_like(before):
         raise BadConfig(f"`{name}` must be like {before!r}, got {value!r}")
     return parsed
 
 
-def _kinds_like(value: bool | int | float | None) -> tuple[type, ...]:
-    """What an option may be that was `value` before; a limit may be lifted by `none`."""
+def _types_like(value: bool | int | float | None) -> tuple[type, ...]:
+    """The types allowed for an option whose present value is `value`. `none` removes a limit."""
     if isinstance(value, bool):
         return (bool,)
     if isinstance(value, int):

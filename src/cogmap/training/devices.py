@@ -1,7 +1,7 @@
-"""Which device to compute on, and training over several processes (`torchrun`).
+"""The device, and training with several processes (`torchrun`).
 
-All processes draw the same batches from the same seed and cut out their own lanes, and every loss is divided by the
-counts of the whole batch: the sum over processes is the loss of one process on all of it.
+All processes draw the same batches from the same seed and train on their own lanes. Every loss is divided by the counts
+of the whole batch, so that the sum over processes is the loss of a single process.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from cogmap.errors import BadConfig
 
 
 def choose_device(name: str) -> torch.device:
-    """`auto` is CUDA where there is one, then MPS, then the CPU; anything else is torch's own name for a device."""
+    """`auto` is CUDA if available, then MPS, then the CPU; anything else is torch's name of a device."""
     if name == "auto":
         if torch.cuda.is_available():
             return torch.device("cuda")
@@ -37,14 +37,14 @@ def choose_device(name: str) -> torch.device:
 
 @dataclass(frozen=True)
 class Processes:
-    """This process's place among those that train together."""
+    """This process's rank among those that train together."""
 
     rank: int = 0
     count: int = 1
 
     @property
-    def leads(self) -> bool:
-        """Only the first process writes files and prints."""
+    def is_main(self) -> bool:
+        """Only the main process writes files and prints."""
         return self.rank == 0
 
     def lanes(self, batch_size: int) -> slice:
@@ -55,12 +55,7 @@ class Processes:
         share = batch_size // self.count
         return slice(self.rank * share, (self.rank + 1) * share)
 
-    def add_up(self, tensor: torch.Tensor) -> torch.Tensor:
-        if self.count > 1:
-            distributed.all_reduce(tensor)
-        return tensor
-
-    def add_up_gradients(self, model: nn.Module) -> None:
+    def all_reduce_gradients(self, model: nn.Module) -> None:
         if self.count == 1:
             return
         for parameter in model.parameters():
@@ -70,7 +65,7 @@ class Processes:
 
 @contextmanager
 def joined_processes(device: torch.device) -> Iterator[Processes]:
-    """Join the processes that torchrun started, if it did."""
+    """Join the process group if torchrun started one."""
     count = int(os.environ.get("WORLD_SIZE", "1"))
     if count == 1:
         yield Processes()

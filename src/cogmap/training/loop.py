@@ -1,10 +1,10 @@
-"""The training loop: draw, update, validate, checkpoint; stop when the schedule says so."""
+"""The training loop: update, validate, save a checkpoint, until the schedule ends the training."""
 
 from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,45 +15,35 @@ from cogmap.errors import BadRun
 from cogmap.files import read_json_lines, write_whole
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
-from cogmap.models.inference import read_walks
+from cogmap.models.inference import encode_and_predict
 from cogmap.models.tdb import Model, make_model
-from cogmap.records import Booleans, Integers, Walks
+from cogmap.records import Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors, under_prefix, with_prefix
 from cogmap.training.config import TrainingConfig
 from cogmap.training.devices import Processes
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
-from cogmap.training.schedule import Schedule
+from cogmap.training.schedule import Schedule, restored_schedule
+from cogmap.training.split import DataSplit
 from cogmap.training.step import StepReport, make_teacher, take_lanes, update
 from cogmap.walks.batches import WindowSampler
 from cogmap.walks.family import InBaseSampler
 
-VALIDATION_WALKS = 64  # held back at the most, and at the most one in ten
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
 
 
-@dataclass(frozen=True)
-class Task:
-    """Walks to learn from and walks held back, with what is to be predicted at each step."""
-
-    training: Walks
-    training_targets: Integers  # (B, N)
-    validation: Walks
-    validation_targets: Integers  # (B', N)
-
-
 class Trainer:
-    """A training in progress. Everything it needs to go on is in `checkpoint`, bit for bit."""
+    """A training in progress. Its checkpoint holds all of its state, so that resuming is exact, bit for bit."""
 
     def __init__(
         self,
         model_config: ModelConfig,
         config: TrainingConfig,
-        task: Task,
+        data: DataSplit,
         device: torch.device,
         processes: Processes,
     ) -> None:
-        self.config, self.task, self.device, self.processes = config, task, device, processes
+        self.config, self.data, self.device, self.processes = config, data, device, processes
         torch.manual_seed(config.seed)
         self.model: Model = make_model(model_config).to(device)
         self.teacher = make_teacher(self.model, config.teacher_decay) if model_config.next_encoding else None
@@ -62,10 +52,10 @@ class Trainer:
         self.ahead = model_config.prediction_steps
         sampler = InBaseSampler if model_config.in_base else WindowSampler
         self.sampler = sampler(
-            task.training,
-            task.training_targets,
+            data.training,
+            data.training_targets,
             config.batch_size,
-            _window(config, task.training, self.ahead),
+            _window(config, data.training, self.ahead),
             self.ahead,
             config.fresh_share,
             config.seed,
@@ -87,7 +77,7 @@ class Trainer:
         """One update on the next window."""
         started = time.perf_counter()
         lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device)
-        carried = self.state.forget(lanes.fresh) if self.state is not None else None
+        carried = self.state.reset(lanes.fresh) if self.state is not None else None
         report, self.state = update(
             self.model,
             self.teacher,
@@ -103,21 +93,23 @@ class Trainer:
         self.done_steps += 1
         self.seconds += time.perf_counter() - started
         self._reports.append(report)
-        self.schedule.heed_limits(self.done_steps, self.seconds, self.config)
+        self.schedule.apply_limits(self.done_steps, self.seconds, self.config)
         return report
 
     def validate(self) -> Row:
-        """A row of metrics since the last one; the schedule may start its fall on it."""
+        """Validate, and return the metrics since the last row. The schedule may start its decay."""
         started = time.perf_counter()
-        walks, targets = self.task.validation, self.task.validation_targets
-        was_quantizing = self.done_steps > self.schedule.quantize_from  # the step just done, not the next
-        _, predicted = read_walks(self.model, walks.observations, walks.actions, quantize=was_quantizing)
+        walks, targets = self.data.validation, self.data.validation_targets
+        was_quantizing = self.done_steps > self.schedule.quantize_from  # at the last step
+        _, predicted = encode_and_predict(
+            self.model, walks.observations, walks.actions, quantize=was_quantizing
+        )
         known = walks.step_mask()[:, 1:]
         right = (predicted == targets[:, 1:]) & known
         late = np.arange(known.shape[1]) >= walks.lengths[:, None] // 2
         accuracy = float(right.sum() / known.sum())
         late_accuracy = float((right & late).sum() / max((known & late).sum(), 1))
-        self.schedule.note(self.done_steps, accuracy, late_accuracy, self.config)
+        self.schedule.after_validation(self.done_steps, accuracy, late_accuracy, self.config)
         self.seconds += time.perf_counter() - started
         row = self._row() | {"validation_accuracy": accuracy, "late_accuracy": late_accuracy}
         self.rows.append(row)
@@ -142,7 +134,7 @@ class Trainer:
         }
 
     def save(self, folder: Path) -> None:
-        """Metrics, then the checkpoint that refers to them; each file whole or not at all."""
+        """Write the metrics, then the checkpoint that refers to them."""
         with write_whole(folder / METRICS_FILE) as stream:
             stream.writelines((json.dumps(row) + "\n").encode() for row in self.rows)
         tensors = with_prefix("model", self.model.state_dict()) | with_prefix(
@@ -167,7 +159,7 @@ class Trainer:
         }
 
     def restore(self, folder: Path) -> None:
-        """Go on exactly where `save` left off."""
+        """Continue exactly where `save` left off."""
         path = folder / "checkpoint" / CHECKPOINT_FILE
         tensors, numbers = load_tensors(path)
         load_weights(self.model, under_prefix("model", tensors), path)
@@ -183,30 +175,30 @@ class Trainer:
             torch.set_rng_state(tensors["rng/torch"])
             self.generator.set_state(tensors["rng/draws"])
             self.sampler.restore(numbers["sampler"])
-            self.schedule = Schedule(**numbers["schedule"])
+            self.schedule = restored_schedule(numbers["schedule"])
             self.done_steps, self.seconds = numbers["done_steps"], numbers["seconds"]
         except (KeyError, TypeError, ValueError, RuntimeError) as problem:
             raise BadRun(f"{path} must be a checkpoint of this run: {problem}") from problem
         self.rows = read_json_lines(folder / METRICS_FILE, BadRun)[: numbers["rows"]]
 
     def extend(self, minutes: float | None, steps: int | None) -> None:
-        """Give a restored training new limits: minutes more, steps in all. One that had ended is taken up again."""
+        """Give a restored training new limits: additional minutes, total steps. A finished training starts again."""
         if minutes is None and steps is None:
             return
         until = None if minutes is None else self.seconds / 60 + minutes
         self.config = replace(self.config, minutes=until, steps=self.config.steps if steps is None else steps)
         if self.schedule.finished(self.done_steps):
-            self.schedule.fall_from, self.schedule.fall_steps = None, 0
+            self.schedule.restart()
 
 
 def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
-    """Train until finished or interrupted; returns why it ended. The folder always holds a whole checkpoint."""
-    if not trainer.processes.leads:
+    """Train until finished or interrupted, and return which. The folder always holds a complete checkpoint."""
+    if not trainer.processes.is_main:
         while not trainer.finished:
             _advance(trainer)
         return "finished"
     if not trainer.done_steps:
-        trainer.save(folder)  # one that is cut off before its first validation can be gone on with too
+        trainer.save(folder)  # so that a training killed before its first validation can be resumed
     progress.begin(trainer.model.config.name)
     try:
         while not trainer.finished:
@@ -225,44 +217,19 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
 
 
 def _advance(trainer: Trainer) -> tuple[StepReport, Row | None]:
-    """A step, and the row of a validation when one is due or the training has just ended."""
+    """A step, and a row of metrics if a validation is due or the training has just finished."""
     report = trainer.step()
     due = trainer.done_steps % trainer.config.validate_every == 0 or trainer.finished
     return report, trainer.validate() if due else None
 
 
-def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> Task:
-    """Hold back a tenth of the walks, 64 at the most; a single walk serves as both.
-
-    Where the walks are of many `rooms` (B,), all walks of some rooms are held back: what counts there are new ones.
-    """
-    rng = np.random.default_rng(seed)
-    held = min(VALIDATION_WALKS, max(1, walks.num_walks // 10))
-    if rooms is None or len(np.unique(rooms)) < 2:
-        order = rng.permutation(walks.num_walks)
-        validation, training = order[:held], order[held:] if walks.num_walks > 1 else order
-    else:
-        aside = _some_rooms(rooms, held, rng)
-        validation, training = np.flatnonzero(aside)[:VALIDATION_WALKS], np.flatnonzero(~aside)
-    validation, training = np.sort(validation), np.sort(training)
-    return Task(walks.rows(training), targets[training], walks.rows(validation), targets[validation])
-
-
-def _some_rooms(rooms: Integers, least: int, rng: np.random.Generator) -> Booleans:
-    """(B,) true for all the walks of as many rooms, drawn at random, as have `least` walks; never for all rooms."""
-    names, walks = np.unique(rooms, return_counts=True)
-    order = rng.permutation(len(names))
-    count = min(int(np.searchsorted(walks[order].cumsum(), least)) + 1, len(names) - 1)
-    return np.isin(rooms, names[order[:count]])
-
-
 def _window(config: TrainingConfig, walks: Walks, ahead: int) -> int:
-    """Windows no longer than the walks can fill."""
+    """The length of a window, no longer than the longest walk allows."""
     return max(1, min(config.window, int(walks.lengths.max()) - ahead))
 
 
 def _dictionary_use(codes: list[torch.Tensor], config: ModelConfig) -> tuple[list[int], list[float]]:
-    """Codes in use and their perplexity, for each bottleneck, since the last validation."""
+    """The number of codes in use and their perplexity, for each bottleneck, since the last validation."""
     if not codes:
         return [], []
     used, perplexity = [], []

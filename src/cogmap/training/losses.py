@@ -1,4 +1,4 @@
-"""One function per equation. Each takes the mean over known steps, where the paper takes the sum."""
+"""One function per equation. Each is a mean over known steps; the paper takes the sum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def observation_loss(logits: Sequence[Tensor], targets: Tensor, known: Tensor, t
     """Equations 1 and 4: the mean over S of -log p(x_{n+s+1} | history, a_n, ..., a_{n+s}).
 
     `logits[s]` is (B, N, targets); `targets` and `known` are (B, N + S - 1) with entry n one step after step n.
-    `total` (S,) counts the known targets of the whole batch, of which this may be one process's share.
+    `total` (S,) is the number of known targets in the whole batch, over all processes.
     """
     losses = []
     for ahead, prediction in enumerate(logits):
@@ -33,10 +33,10 @@ def bottleneck_loss(quantized: Quantized, commitment_weight: float, known: Tenso
     return ((towards_output + commitment_weight * towards_entry) * known).sum() / total
 
 
-def encoding_loss(guess: Tensor, teacher_vectors: Tensor, known: Tensor, total: Tensor) -> Tensor:
-    """Equation 5: squared distance of g's guess at n to the teacher's vectors at n + 1, both of length one.
+def encoding_loss(predicted: Tensor, teacher_vectors: Tensor, known: Tensor, total: Tensor) -> Tensor:
+    """Equation 5: squared distance between g's prediction at n and the teacher's vectors at n + 1, both normalised.
 
-    `guess` and `teacher_vectors` are (B, N, M * W) of the same steps; `known` is (B, N - 1) for step n + 1.
+    `predicted` and `teacher_vectors` are (B, N, M * W) of the same steps; `known` is (B, N - 1) for step n + 1.
     """
-    difference = normalize(guess[:, :-1], dim=2) - normalize(teacher_vectors[:, 1:].detach(), dim=2)
+    difference = normalize(predicted[:, :-1], dim=2) - normalize(teacher_vectors[:, 1:].detach(), dim=2)
     return (difference.square().sum(2) * known).sum() / total

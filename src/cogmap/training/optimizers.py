@@ -1,10 +1,11 @@
-"""Adam for everything (the paper's), or Muon for the transformer's matrices and Adam for the rest.
+"""Adam for all parameters (as in the paper), or Muon for the transformer's matrices and Adam for the rest.
 
-In first trials on small rooms Muon took about half of Adam's steps with the transformer, and no fewer with the GRU.
+In first trials on small rooms, Muon needed about half as many steps as Adam with the transformer, and no fewer with the
+GRU.
 
-Muon is momentum whose every update is turned into a nearly orthogonal matrix of the same shape. torch's own works in
-bfloat16, which processors without units for it only emulate: this one, in float32, takes a fraction of its time there
-(`python -m benchmarks.training`).
+Muon replaces each momentum update by a nearly orthogonal matrix. Why not `torch.optim.Muon`: it computes in bfloat16,
+which many CPUs only emulate. Ours computes in float32; `python -m benchmarks.training` prints how many times faster it
+is on a CPU.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from cogmap.training.config import TrainingConfig
 
 MOMENTUM = 0.95
 ITERATIONS = 5
-# Of the polynomial a x + b x^3 + c x^5 by Jordan et al. (2024): it lifts small singular values fast, and leaves all of
-# them between about 0.7 and 1.2 instead of at 1, which training does not mind.
+# Of the polynomial a x + b x^3 + c x^5 by Jordan et al. (2024). It raises small singular values quickly; all end
+# between about 0.7 and 1.2 instead of at 1, which does not harm training.
 COEFFICIENTS = (3.4445, -4.7750, 2.0315)
 SMALLEST_NORM = 1e-7
 
@@ -38,20 +39,20 @@ class Muon(torch.optim.Optimizer):
                 if matrix.grad is not None:
                     rows, columns = matrix.shape
                     scale = math.sqrt(max(1.0, rows / columns))
-                    matrix.sub_(orthogonalised(self._follow(matrix)), alpha=group["lr"] * scale)
+                    matrix.sub_(orthogonalised(self._nesterov(matrix)), alpha=group["lr"] * scale)
 
-    def _follow(self, matrix: nn.Parameter) -> Tensor:
-        """(rows, columns): the gradient drawn towards the moving average of all (Nesterov's momentum)."""
-        gradient, memory = matrix.grad, self.state[matrix]
+    def _nesterov(self, matrix: nn.Parameter) -> Tensor:
+        """(rows, columns): the gradient with Nesterov momentum."""
+        gradient, state = matrix.grad, self.state[matrix]
         assert gradient is not None
-        if "momentum_buffer" not in memory:
-            memory["momentum_buffer"] = torch.zeros_like(gradient)
-        average: Tensor = memory["momentum_buffer"].lerp_(gradient, 1 - MOMENTUM)
+        if "momentum_buffer" not in state:
+            state["momentum_buffer"] = torch.zeros_like(gradient)
+        average: Tensor = state["momentum_buffer"].lerp_(gradient, 1 - MOMENTUM)
         return gradient.lerp(average, MOMENTUM)
 
 
 def orthogonalised(matrix: Tensor) -> Tensor:
-    """(rows, columns): the same singular vectors, all singular values near 1, by Newton and Schulz's iteration."""
+    """(rows, columns): the same singular vectors with all singular values near 1, by Newton-Schulz iteration."""
     rows, columns = matrix.shape
     wide = (matrix if rows <= columns else matrix.T.contiguous()) / matrix.norm().clamp_min(SMALLEST_NORM)
     linear, cubic, quintic = COEFFICIENTS
@@ -92,26 +93,26 @@ class Optimizers:
             part.step()
 
     def tensors(self) -> dict[str, torch.Tensor]:
-        """The optimizers' whole memory, flat, for a checkpoint."""
+        """The state of all optimizers as a flat dictionary, for a checkpoint."""
         return {
             f"{part_index}.{parameter_index}.{name}": value
             for part_index, part in enumerate(self.parts)
-            for parameter_index, memory in part.state_dict()["state"].items()
-            for name, value in memory.items()
+            for parameter_index, state in part.state_dict()["state"].items()
+            for name, value in state.items()
         }
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
         for part_index, part in enumerate(self.parts):
-            memory: dict[int, dict[str, torch.Tensor]] = {}
+            state: dict[int, dict[str, torch.Tensor]] = {}
             for key, value in tensors.items():
                 owner, parameter_index, name = key.split(".", 2)
                 if int(owner) == part_index:
-                    memory.setdefault(int(parameter_index), {})[name] = value
-            part.load_state_dict({**part.state_dict(), "state": memory})
+                    state.setdefault(int(parameter_index), {})[name] = value
+            part.load_state_dict({**part.state_dict(), "state": state})
 
 
 def _matrices(model: nn.Module) -> list[nn.Parameter]:
-    """The matrices inside the encoder's blocks. Embeddings are tables; angle increments have a scale of their own."""
+    """The matrices of the encoder's blocks, except for the angle increments, whose scale matters."""
     return [
         parameter
         for name, parameter in model.named_parameters()

@@ -1,4 +1,4 @@
-"""What a person sees of a training: a live line on a terminal, a plain line at each validation otherwise."""
+"""The progress of a training: a live bar on a terminal, otherwise one line per validation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ Row = dict[str, Any]
 
 
 class Progress(Protocol):
-    """Told of every step and of every row of metrics."""
+    """Receives every step and every row of metrics."""
 
     def begin(self, title: str) -> None: ...
 
@@ -21,7 +21,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """Says nothing."""
+    """Prints nothing."""
 
     def begin(self, title: str) -> None:
         pass
@@ -37,7 +37,7 @@ class Silent:
 
 
 class PlainLines(Silent):
-    """A line a validation, for logs and pipes."""
+    """One line per validation, for logs and pipes."""
 
     def begin(self, title: str) -> None:
         print(title, flush=True)
@@ -50,7 +50,7 @@ class PlainLines(Silent):
 
 
 class LiveBar(Silent):
-    """A bar with loss, speed and time left; the last validation beside it."""
+    """A bar with loss, speed, time left and the last validation."""
 
     def begin(self, title: str) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn

@@ -1,4 +1,4 @@
-"""One update: a window through the model, the losses, the gradients, the dictionary and the teacher."""
+"""One training step: forward, losses, gradients, and updates of the dictionary and the teacher."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
-from cogmap.models.bottleneck import MovingBottlenecks
+from cogmap.models.bottleneck import EMABottlenecks
 from cogmap.models.encoder import EncoderState
-from cogmap.models.seen_set_encoder import SeenEncoder
+from cogmap.models.seen_set_encoder import SeenSetEncoder
 from cogmap.models.tdb import TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
 from cogmap.training.devices import Processes
@@ -20,9 +20,9 @@ from cogmap.walks.batches import Window
 
 
 def make_teacher(student: nn.Module, decay: float) -> AveragedModel:
-    """A copy whose weights become `decay` of themselves plus (1 - decay) of the student's at each update.
+    """A copy of the student whose weights are an exponential moving average of the student's.
 
-    Buffers (a dictionary's running sums) are taken over as they are: they are averages already.
+    Buffers (a dictionary's moving averages) are copied: they are averages already.
     """
     teacher = AveragedModel(student, multi_avg_fn=get_ema_multi_avg_fn(decay))
     return teacher.requires_grad_(False)
@@ -37,20 +37,20 @@ def update_teacher(teacher: AveragedModel, student: nn.Module) -> None:
 
 @dataclass(frozen=True)
 class Lanes:
-    """This process's share of a window as tensors, and the counts of known targets in all of it."""
+    """This process's lanes of a window as tensors, and the number of known targets in the whole window."""
 
     observations: Tensor  # (B, T)
     actions: Tensor  # (B, T + S - 1)
     targets: Tensor  # (B, T + S - 1)
     known: Tensor  # (B, T + S - 1)
-    first_action: Tensor  # (B,)
+    previous_action: Tensor  # (B,)
     fresh: Tensor  # (B,)
     totals: Tensor  # (S,) known targets s + 1 steps ahead, over all processes
 
 
 @dataclass(frozen=True)
 class StepReport:
-    """What one update had to say; sums over this process's lanes."""
+    """The results of one update, over this process's lanes."""
 
     losses: dict[str, float]
     right: int
@@ -70,7 +70,7 @@ def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -
         actions=tensor("actions").long(),
         targets=tensor("targets").long(),
         known=tensor("known"),
-        first_action=tensor("first_action").long(),
+        previous_action=tensor("previous_action").long(),
         fresh=tensor("fresh"),
         totals=torch.tensor(totals, device=device).clamp_min(1).float(),
     )
@@ -88,28 +88,30 @@ def update(
     processes: Processes,
     generator: torch.Generator,
 ) -> tuple[StepReport, EncoderState | None]:
-    """One optimizer step at `scale` of the learning rate; returns the report and the state to carry on.
+    """One optimizer step at `scale` of the learning rate. Returns the report and the encoder's next state.
 
-    `strength` is how far the bottleneck is closed. Its loss grows with it: at full weight from the start, outputs
-    would sooner fall together onto a few codes than keep what they know.
+    strength: how far the bottleneck is annealed. The weight of its loss grows with it, because at full weight from the
+        start the outputs would collapse onto a few codes.
     """
     known = lanes.known[:, : lanes.observations.shape[1]]
     if strength:
-        _fill_if_new(model, lanes, state, known, generator)
+        _initialise_dictionary(model, lanes, state, known, generator)
         if teacher is not None and teacher.n_averaged == 0:
-            # The first time it takes the student over as it is, dictionary included.
+            # The first update copies the student, including its dictionary.
             update_teacher(teacher, model)
-    result = model(lanes.observations, lanes.actions, lanes.first_action, state, strength, config.carry_state)
+    result = model(
+        lanes.observations, lanes.actions, lanes.previous_action, state, strength, config.carry_state
+    )
     losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()
     torch.stack(list(losses.values())).sum().backward()
-    processes.add_up_gradients(model)
+    processes.all_reduce_gradients(model)
     if config.clip is not None:
         nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     optimizers.step(scale)
     if result.quantized is not None:
-        if isinstance(model, TDB) and isinstance(model.bottlenecks, MovingBottlenecks):
-            model.bottlenecks.follow(result.quantized, lanes.observations, known, generator)
+        if isinstance(model, TDB) and isinstance(model.bottlenecks, EMABottlenecks):
+            model.bottlenecks.update_dictionary(result.quantized, lanes.observations, known, generator)
         if teacher is not None:
             update_teacher(teacher, model)
     carried = result.state.detach() if config.carry_state and result.state is not None else None
@@ -131,35 +133,35 @@ def _losses(
         losses["bottleneck"] = strength * bottleneck_loss(
             result.quantized, config.commitment_weight, lanes.known[:, :steps], lanes.totals[0]
         )
-    if config.present_weight and isinstance(model.encoder, SeenEncoder):
-        present = model.encoder.present_logits(lanes.observations, state)[:, 1:]  # targets lie one step ahead
+    if config.present_weight and isinstance(model.encoder, SeenSetEncoder):
+        present = model.encoder.present_logits(lanes.observations, state)[:, 1:]  # targets are one step ahead
         losses["present"] = config.present_weight * observation_loss(
             [present], lanes.targets[:, : steps - 1], lanes.known[:, : steps - 1], lanes.totals[:1]
         )
     if result.next_encoding is not None and teacher is not None:
-        # The student's carried state serves the teacher too: it is a slowly moving copy of the same network.
+        # The teacher uses the student's carried state, because it is a slowly moving copy of the same network.
         with torch.no_grad():
-            taught = teacher(lanes.observations, lanes.actions, lanes.first_action, state)
-        vectors = taught.quantized.vectors
+            target = teacher(lanes.observations, lanes.actions, lanes.previous_action, state)
+        vectors = target.quantized.vectors
         losses["encoding"] = encoding_loss(
             result.next_encoding, vectors, lanes.known[:, : steps - 1], lanes.totals[0]
         )
     return losses
 
 
-def _fill_if_new(
+def _initialise_dictionary(
     model: Model, lanes: Lanes, state: EncoderState | None, known: Tensor, generator: torch.Generator
 ) -> None:
-    """A dictionary that starts from data gets it at the step it is switched on."""
+    """Start an EMA dictionary from this batch, when the bottleneck is switched on."""
     if (
         isinstance(model, TDB)
-        and isinstance(model.bottlenecks, MovingBottlenecks)
+        and isinstance(model.bottlenecks, EMABottlenecks)
         and not model.bottlenecks.ready
     ):
-        arrivals = previous_actions(lanes.actions, lanes.first_action, lanes.observations.shape[1])
+        before = previous_actions(lanes.actions, lanes.previous_action, lanes.observations.shape[1])
         with torch.no_grad():
-            outputs, _ = model.encoder(lanes.observations, arrivals, state)
-        model.bottlenecks.fill(outputs, lanes.observations, known, generator)
+            outputs, _ = model.encoder(lanes.observations, before, state)
+        model.bottlenecks.initialise(outputs, lanes.observations, known, generator)
 
 
 def _report(result: Forward, losses: dict[str, Tensor], lanes: Lanes, known: Tensor) -> StepReport:

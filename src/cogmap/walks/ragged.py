@@ -57,14 +57,14 @@ def walks_from_rows(
     )
 
 
-def pad(values: NDArray[Any], lengths: NDArray[np.integer]) -> NDArray[np.int64]:
+def pad(values: NDArray[Any], lengths: NDArray[np.integer]) -> NDArray[Any]:
     """(B, max(lengths)): the first `lengths[0]` values, the next `lengths[1]`, ..., each row padded with 0."""
     padded = np.zeros((len(lengths), int(lengths.max())), dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = values
     return padded
 
 
-def checked_lengths(lengths: Sequence[int] | NDArray[np.integer]) -> NDArray[np.integer]:
+def checked_lengths(lengths: Sequence[int] | NDArray[np.integer]) -> NDArray[Any]:
     """(B,): the lengths as an array. Raises `BadWalks` if there is no walk or one with fewer than 2 steps."""
     counts = np.asarray(lengths)
     if not counts.size:
