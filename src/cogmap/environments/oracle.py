@@ -161,9 +161,7 @@ class Aliasing:
     shared: int  # observations that several places show
     places_sharing: int  # places that show a shared observation
     most: int  # places of the most common observation
-    told_apart: (
-        int  # places that some sequence of actions distinguishes; the name is a column of stored results
-    )
+    told_apart: int  # places that actions can distinguish; a column of stored results has this name
 
     def sentence(self) -> str:
         text = (

@@ -23,9 +23,7 @@ class Quantized:
     codes: Tensor  # (B, N, M)
     vectors: Tensor  # (B, N, M * W): the entries, concatenated; straight-through gradients to the output
     outputs: Tensor  # (B, N, M, W): the projected outputs that were quantized
-    entries: (
-        Tensor  # (B, N, M, W): the nearest entries, with a gradient to the dictionary in the paper's form
-    )
+    entries: Tensor  # (B, N, M, W): the nearest entries; in the paper's form with a gradient
 
 
 class Bottlenecks(nn.Module):
@@ -91,9 +89,7 @@ class EMABottlenecks(Bottlenecks):
 
     DECAY = 0.97  # of the moving averages, per step
     DEAD_BELOW = 0.05  # average hits per step below which an entry is dead and gets a new vector
-    REVIVED_WEIGHT = (
-        0.3  # average hits that a revived entry starts with; without any hit it is dead after 60 steps
-    )
+    REVIVED_WEIGHT = 0.3  # average hits of a revived entry at first; without a hit it is dead after 60 steps
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from cogmap.errors import BadConfig
 
@@ -15,6 +15,23 @@ Form = Literal["fast", "paper"]
 LARGEST_ACTION_TABLE = 4096
 # Fields that had another name in earlier versions: stored configs and `--change` still know the old one.
 RENAMED = {"nameless": "slot_encoder"}
+# Fields that must be at least 1.
+SIZES = (
+    "num_observations",
+    "num_actions",
+    "num_targets",
+    "prediction_steps",
+    "bottlenecks",
+    "num_codes",
+    "width",
+    "layers",
+    "heads",
+    "mlp_width",
+    "head_width",
+    "code_width",
+    "attention_span",
+    "context_length",
+)
 
 
 @dataclass(frozen=True)
@@ -39,49 +56,52 @@ class ModelConfig:
     mlp_width: int = 512
     head_width: int = 256  # hidden units of each f^(s), and of g
     code_width: int = 32  # of an entry in the fast form; in the paper's form entries have the encoder's width
-    attention_span: int = (
-        50  # steps that a layer attends to in the fast form; in the paper's form `context_length`
-    )
+    attention_span: int = 50  # steps that a layer attends to in the fast form
     code_logits: bool = False  # each code has its own logits, which are added to those of the heads
-    context_length: int = 400
+    context_length: int = 400  # steps that a layer attends to in the paper's form
     dropout: float = 0.0
     in_base: bool = False  # trained on a family of rooms: predicts ranks among the observations seen so far
     seen_so_far: bool = False  # the encoder also gets the set of observations seen in the walk
     slot_encoder: bool = False  # the permutation-equivariant encoder: it does not embed observations
 
     def __post_init__(self) -> None:
-        for name in ("num_observations", "num_actions", "num_targets", "prediction_steps", "bottlenecks"):
-            _at_least(name, getattr(self, name), 1)
-        for name in ("num_codes", "width", "layers", "heads", "mlp_width", "head_width", "code_width"):
-            _at_least(name, getattr(self, name), 1)
-        _at_least("attention_span", self.attention_span, 1)
-        _at_least("context_length", self.context_length, 1)
-        if self.encoder not in ("transformer", "gru", "lstm"):
-            raise BadConfig(f"`encoder` must be transformer, gru or lstm, got {self.encoder!r}")
-        if self.form not in ("fast", "paper"):
-            raise BadConfig(f"`form` must be fast or paper, got {self.form!r}")
+        self._check_sizes()
+        self._check_form()
+        self._check_objectives()
+        self._check_slot_encoder()
+
+    def _check_sizes(self) -> None:
+        for name in SIZES:
+            if getattr(self, name) < 1:
+                raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
         if not 0.0 <= self.dropout < 1.0:
             raise BadConfig(f"`dropout` must be in [0, 1), got {self.dropout}")
+
+    def _check_form(self) -> None:
+        if self.encoder not in get_args(EncoderKind):
+            raise BadConfig(f"`encoder` must be transformer, gru or lstm, got {self.encoder!r}")
+        if self.form not in get_args(Form):
+            raise BadConfig(f"`form` must be fast or paper, got {self.form!r}")
         if self.encoder == "transformer" and self.width % (2 * self.heads):
             rule = f"`width` (={self.width}) must be divisible by twice the `heads` (={self.heads})"
             raise BadConfig(f"{rule}: each head rotates pairs of numbers")
-        if self.seen_so_far and self.form == "paper":
+        if self.form == "paper" and self.seen_so_far:
             raise BadConfig(
-                "`seen_so_far` must be off in the paper's form, whose tokens are single observations"
+                "`seen_so_far` must be off in the paper's form: its tokens are single observations"
             )
-        self._check_slot_encoder()
-        if self.code_logits and self.form == "paper":
+        if self.form == "paper" and self.code_logits:
             raise BadConfig("`code_logits` must be off in the paper's form, which has only heads")
+
+    def _check_objectives(self) -> None:
         if self.clone_structured and self.num_codes < self.num_observations:
             rule = f"`num_codes` (={self.num_codes}) must be at least `num_observations` (={self.num_observations})"
             raise BadConfig(f"{rule}: in the clone-structured form each observation has its own codes")
         if self.vanilla and (self.next_encoding or self.clone_structured or self.prediction_steps != 1):
-            raise BadConfig(
-                "a vanilla model has no bottleneck and predicts one step: `prediction_steps` must be 1"
-            )
+            rule = "a vanilla model has no bottleneck and predicts one step"
+            raise BadConfig(f"{rule}: `prediction_steps` must be 1, got {self.prediction_steps}")
         if self.action_at_head and not self.vanilla:
             raise BadConfig(
-                "`action_at_head` must be off unless `vanilla` is on: in a TDB it is always at the head"
+                "`action_at_head` must be off unless `vanilla` is on: a TDB always has it at the heads"
             )
 
     def _check_slot_encoder(self) -> None:
@@ -92,7 +112,7 @@ class ModelConfig:
             raise BadConfig(f"{rule}: its slots are the set of observations seen")
         if not self.in_base:
             raise BadConfig(
-                "`slot_encoder` must be off unless `in_base` is on: its outputs are sorted by rank"
+                "`slot_encoder` must be off unless `in_base` is on: it outputs slots in rank order"
             )
         if self.layers > 1 or self.width % 2:
             raise BadConfig(
@@ -119,8 +139,3 @@ class ModelConfig:
 def with_current_names(options: Mapping[str, Any]) -> dict[str, Any]:
     """Options of a config stored by an earlier version, under their current names."""
     return {RENAMED.get(name, name): value for name, value in options.items()}
-
-
-def _at_least(name: str, value: int, least: int) -> None:
-    if value < least:
-        raise BadConfig(f"`{name}` must be at least {least}, got {value}")

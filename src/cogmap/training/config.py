@@ -36,9 +36,7 @@ class TrainingConfig:
     bottleneck_from: int = 1500  # annealing starts at this step, or earlier if the model is accurate
     commitment_weight: float = 0.25  # beta
     teacher_decay: float = 0.99  # alpha
-    present_weight: float = (
-        0.0  # of the auxiliary loss on the present observation's target; needs `seen_so_far`
-    )
+    present_weight: float = 0.0  # of the auxiliary loss on the present observation's target
     validate_every: int = 50
 
     def __post_init__(self) -> None:

@@ -20,9 +20,7 @@ class Summary:
 
     observation_counts: Counts  # (O,) steps on which each is seen
     action_counts: Counts  # (A,) steps on which each is taken
-    next_entropy: (
-        Floats  # (O,) conditional entropy in bits of the next observation, given this one and the action
-    )
+    next_entropy: Floats  # (O,) conditional entropy in bits of the next observation, given the action
     min_places: Counts  # (O,) lower bound on the places that show each observation, if there is no noise
     problems: tuple[str, ...]  # one line each
 

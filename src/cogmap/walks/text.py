@@ -113,10 +113,11 @@ def cut(walks: Walks, length: int) -> tuple[Walks, Integers]:
     ]
     walk, first = np.array(starts, dtype=np.int32).T
     lengths = np.minimum(walks.lengths[walk] - first, length)
-    pieces = [walks.observations[row, start : start + length] for row, start in starts]
-    tokens = pad(
-        np.concatenate([piece[:units] for piece, units in zip(pieces, lengths, strict=True)]), lengths
-    )
+    pieces = [
+        walks.observations[row, start : start + units]
+        for (row, start), units in zip(starts, lengths, strict=True)
+    ]
+    tokens = pad(np.concatenate(pieces), lengths)
     return replace(walks, observations=tokens, actions=np.zeros_like(tokens[:, 1:]), lengths=lengths), walk
 
 

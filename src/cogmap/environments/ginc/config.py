@@ -28,9 +28,7 @@ LEAST = {
 class GincConfig:
     """The parameters of a GINC set."""
 
-    concepts: int = (
-        5  # hidden Markov models of the documents; there are as many more for prompts out of distribution
-    )
+    concepts: int = 5  # hidden Markov models of the documents; as many more for prompts out of distribution
     symbols: int = 50  # words in the vocabulary, including the delimiter
     values: int = 10  # states of the slow chain
     slots: int = 10  # states of the fast chain; slot 0 emits the delimiter

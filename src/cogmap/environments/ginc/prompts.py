@@ -34,9 +34,7 @@ class Prompts:
     in_distribution: bool
     concept: Integers  # (B,) index within its half of the concepts
     tokens: Integers  # (B, N)
-    label: (
-        Integers  # (B,) the most likely last token, given the last example, the concept and the shared slot
-    )
+    label: Integers  # (B,) the most likely last token, given the last example, concept and shared slot
     last_slots: Integers  # (B, k + 1) slots of the last example and its delimiter
     last_value: Integers  # (B,) value at the token to be predicted
 
