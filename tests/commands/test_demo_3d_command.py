@@ -7,7 +7,6 @@ from functools import partial
 
 import numpy as np
 import pytest
-from cogmap.runs.folder import MAP_FILES
 
 from cogmap.cli import main
 from cogmap.commands import demo_3d
@@ -18,6 +17,7 @@ from cogmap.errors import MissingExtra
 from cogmap.evaluation.ged import true_map
 from cogmap.maps.store import save_map
 from cogmap.report import room3d_figures, room3d_film
+from cogmap.runs.folder import MAP_FILES
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth

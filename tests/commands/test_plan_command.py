@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from cogmap.runs.folder import save_config
 
 from cogmap.cli import main
 from cogmap.commands import evaluate, plan
@@ -14,6 +13,7 @@ from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes
+from cogmap.runs.folder import save_config
 from cogmap.runs.run import Run
 from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
 
 from cogmap.environments.ginc import GincConfig, read_truth, write_ginc
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.evaluation.concepts import load_concepts
+from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
 from cogmap.tasks.text import chosen_unit, read_text, text_defaults
