@@ -71,7 +71,7 @@ def navigator_step() -> float:
     steps, spent = 0, 0.0
     for start, goal in rng.integers(world.num_positions, size=(50, 2)).tolist():
         stepper = TableStepper(world, start)
-        navigator.forget()
+        navigator.reset()
         navigator.observe(None, stepper.observation)
         began = time.process_time()
         steps += len(navigator.walk_to(goal, stepper, 400))

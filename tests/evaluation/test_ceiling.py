@@ -116,9 +116,9 @@ def test_the_known_ceilings(make, expected):
 
 def test_walks_that_cannot_be_from_the_world():
     ring = from_tables([[1], [2], [0]], [0, 1, 2])
-    with pytest.raises(BadWalks, match="walk 1 is not from step 2 on"):
+    with pytest.raises(BadWalks, match="walk 1 becomes impossible at step 2"):
         ceiling(Walks([[0, 1, 2], [0, 1, 0]], [[0, 0], [0, 0]], [3, 3], 3, 1), ring)
-    with pytest.raises(BadWalks, match="walk 0 is not from step 0 on"):
+    with pytest.raises(BadWalks, match="walk 0 becomes impossible at step 0"):
         ceiling(Walks([[3, 0]], [[0]], [2], 4, 1), from_tables([[1], [0]], [0, 1], num_observations=4))
     with pytest.raises(BadWalks, match="walks and world must agree on `num_actions`, got 2 and 1"):
         ceiling(Walks([[0, 1]], [[1]], [2], 3, 2), ring)

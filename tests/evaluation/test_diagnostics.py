@@ -45,7 +45,7 @@ def test_nodes_of_codes_with_padding():
 
 def test_teleportation_goes_by_direction_and_leaves_out_the_unlocated():
     nodes = np.array([[0, 1, 0, -1], [1, 1, 2, -1], [2, 1, 2, -1], [-1, 0, 1, 2]])
-    # Step 0: 0>1 road, 1=1, 2>1 against the one-way road. Step 1: 1>0 jump, then roads. Step 2: 1>2 road.
+    # Step 0: 0>1 edge, 1=1, 2>1 against a one-way edge. Step 1: 1>0 jump, then edges. Step 2: 1>2 edge.
     np.testing.assert_allclose(teleportation_by_step(nodes, RING), [1 / 3, 1 / 4, 0])
     assert np.isnan(teleportation_by_step(np.array([[0, -1]]), RING)).all()
 
@@ -68,5 +68,5 @@ def test_training_after_a_thousand_steps_is_the_first_evaluation_from_there_on()
     assert training_after(rows) == 0.9
     assert training_after(rows, step=100) == 0.4
     assert training_after(rows, step=5000) == 0.9  # it had ended before
-    with pytest.raises(BadRun, match="must have been evaluated to say its `validation_accuracy`"):
+    with pytest.raises(BadRun, match="the metrics must hold `validation_accuracy`, got no row with it"):
         training_after(rows, accuracy="validation_accuracy")

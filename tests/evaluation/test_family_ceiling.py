@@ -56,5 +56,7 @@ def test_walks_of_no_room_of_the_family_are_refused() -> None:
     walks, _, _ = sample_family_walks(train, 2, 30, np.random.default_rng(0))
     seen = walks.observations.copy()
     seen[1] = np.arange(30) % 2
-    with pytest.raises(BadWalks, match="walks must be possible in the family, walk 1 is not from step"):
+    with pytest.raises(
+        BadWalks, match="walks must be possible in the family, walk 1 becomes impossible at step"
+    ):
         family_ceiling(replace(walks, observations=seen), BASE)

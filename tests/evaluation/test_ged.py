@@ -9,9 +9,9 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.evaluation.ged import (
+    _edges_match,
     _graph,
-    _like_edges,
-    _like_nodes,
+    _nodes_match,
     edit_distance,
     map_graph,
     networkx_edit_distance,
@@ -23,7 +23,7 @@ from cogmap.evaluation.ged import (
 
 def exact(learned, true):
     return networkx.graph_edit_distance(
-        to_networkx(learned), to_networkx(true), node_match=_like_nodes, edge_match=_like_edges
+        to_networkx(learned), to_networkx(true), node_match=_nodes_match, edge_match=_edges_match
     )
 
 

@@ -30,7 +30,7 @@ def journeys(world, cognitive_map, count, rng, max_steps=1000):
     for _ in range(count):
         stepper = TableStepper(world, int(rng.integers(world.num_positions)))
         goal = int(rng.integers(world.num_positions))
-        navigator.forget()
+        navigator.reset()
         navigator.observe(None, stepper.observation)
         journey = navigator.walk_to(goal, stepper, max_steps)
         yield journey, stepper.position == goal
@@ -91,7 +91,7 @@ def test_picked_up_and_put_down_elsewhere_it_finds_itself_again():
     for _ in range(20):
         start, elsewhere, goal = (int(place) for place in rng.choice(300, 3, replace=False))
         stepper = TableStepper(world, start)
-        navigator.forget()
+        navigator.reset()
         navigator.observe(None, stepper.observation)
         for action in rng.integers(4, size=40):
             navigator.observe(int(action), stepper(int(action)))
@@ -110,7 +110,7 @@ def test_knows_what_it_does_not_know():
     navigator = Navigator(twins)
     navigator.observe(None, 1)
     assert navigator.certainty == pytest.approx(0.25, abs=0.01)
-    assert navigator.arrival([0, 1, 3, 4]) > 0.95
+    assert navigator.goal_probability([0, 1, 3, 4]) > 0.95
     navigator.observe(0, 1)
     assert navigator.certainty == pytest.approx(0.5, abs=0.02)
     navigator.observe(0, 3)

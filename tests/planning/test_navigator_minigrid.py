@@ -83,7 +83,7 @@ def test_goals_in_four_rooms_are_reached():
     for seed in range(12):
         stepper = GymStepper(rooms, index_of=names.index, seed=seed)
         goal = int(place[np.random.default_rng(100 + seed).integers(len(place))])
-        navigator.forget()
+        navigator.reset()
         navigator.observe(None, stepper.observation)
         journey = navigator.walk_to(goal, stepper, 600)
         assert journey.reached

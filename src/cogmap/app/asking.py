@@ -9,7 +9,7 @@ import numpy as np
 
 from cogmap.app.opened_map import OpenedMap
 from cogmap.errors import BadWalks, CogmapError, NotOnMap
-from cogmap.planning.localise import BELIEVED, BeliefModel
+from cogmap.planning.localise import MIN_CERTAINTY, BeliefModel
 from cogmap.planning.shortest_paths import (
     Problem,
     Showing,
@@ -64,7 +64,7 @@ def locate_answer(opened: OpenedMap, asked: Mapping[str, Any]) -> dict[str, Any]
 
 def filtered(model: BeliefModel, seen: Sequence[int], done: Sequence[int]) -> Floats:
     """(V,) the belief after a history."""
-    belief = model.after_seeing(model.ignorance(), seen[0])
+    belief = model.after_seeing(model.uniform_prior(), seen[0])
     for action, observation in zip(done, seen[1:], strict=True):
         belief = model.after_seeing(model.after_action(belief, action), observation)
     return belief
@@ -74,7 +74,7 @@ def placed(belief: Floats) -> dict[str, Any]:
     """The likeliest node, and how likely it is."""
     node = int(belief.argmax())
     certainty = float(belief[node])
-    return {"node": node, "certainty": round(certainty, _DIGITS), "sure": certainty >= BELIEVED}
+    return {"node": node, "certainty": round(certainty, _DIGITS), "sure": certainty >= MIN_CERTAINTY}
 
 
 def belief_answer(belief: Floats) -> dict[str, Any]:

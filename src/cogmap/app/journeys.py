@@ -177,7 +177,7 @@ def new_journey(
     origin = _origin(ground, asked)
     trail: Trail = deque(maxlen=kept_steps)
     journey = Journey(
-        secrets.token_urlsafe(12), opened, ground, origin, origin, opened.belief.ignorance(), trail
+        secrets.token_urlsafe(12), opened, ground, origin, origin, opened.belief.uniform_prior(), trail
     )
     journey.begin()
     for action in [action_of(opened, action) for action in asked.get("actions", ())]:

@@ -17,8 +17,7 @@ from cogmap.errors import BadRun
 from cogmap.maps.layout import layout_map
 from cogmap.maps.store import load_map
 from cogmap.planning.localise import BeliefModel, belief_model
-from cogmap.planning.navigator import likeliest_targets
-from cogmap.planning.shortest_paths import roads_of
+from cogmap.planning.shortest_paths import next_node_table, transition_graph
 from cogmap.records import Booleans, CognitiveMap, Integers, Truth, Walks
 
 _DIGITS = 4  # of a coordinate: a ten-thousandth of a cell
@@ -54,8 +53,8 @@ def open_map(
     """Read a map and work out all that is shown of it; BadRun where the file is not a whole map."""
     revision = hashlib.blake2b(_bytes_of(path) + bytes([early]), digest_size=6).hexdigest()
     found = load_map(path)
-    roads_of(found)  # made now, not at the first plan
-    next_node = likeliest_targets(found)
+    transition_graph(found)  # made now, not at the first plan
+    next_node = next_node_table(found)
     places = None
     if walks is not None and truth is not None and found.num_nodes:
         places = true_places(found, walks, truth)

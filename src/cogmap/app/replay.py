@@ -9,7 +9,7 @@ import numpy as np
 from cogmap.app.asking import belief_answer, filtered, placed
 from cogmap.app.opened_map import OpenedMap
 from cogmap.errors import NotOnMap
-from cogmap.planning.localise import BELIEVED, track
+from cogmap.planning.localise import MIN_CERTAINTY, track
 from cogmap.records import Booleans, Integers, Truth, Walks
 
 _DIGITS = 6
@@ -21,7 +21,7 @@ def replay_answer(opened: OpenedMap, walks: Walks, truth: Truth | None, walk: in
     length = int(walks.lengths[walk])
     seen, done = walks.observations[walk, :length], walks.actions[walk, : length - 1]
     nodes, certainty = (row[0] for row in track(opened.map, seen[None], done[None]))
-    sure = certainty >= BELIEVED
+    sure = certainty >= MIN_CERTAINTY
     return {
         "walk": walk,
         "map": opened.kind,

@@ -7,17 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from cogmap.environments.graphs import SearchGraph, backtrack, search_graph
 from cogmap.errors import BadWorld, NoPath
 from cogmap.records import Booleans, Floats, Integers, TableWorld
 
 if TYPE_CHECKING:
     import networkx
-    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +60,9 @@ def optimal_distances(world: TableWorld, avoid: Collection[int] = (), strict: bo
     """
     from scipy.sparse.csgraph import shortest_path
 
-    forbidden = _forbidden(world, avoid)  # (P,)
-    positions = np.arange(world.num_positions)
-    steps = shortest_path(_graph_around(world, forbidden), unweighted=True, indices=positions)  # (P, 2P)
-    distances = steps[:, _goal_vertex(forbidden)]  # (P, P)
+    graph = _graph_around(world, avoid)
+    steps = shortest_path(graph.matrix, unweighted=True, indices=graph.departure)  # (P, G)
+    distances = steps[:, graph.arrival]  # (P, P)
     np.fill_diagonal(distances, 0.0)
     if avoid and not strict:
         distances = np.where(np.isinf(distances), optimal_distances(world), distances)
@@ -80,35 +78,41 @@ def optimal_route(
             raise BadWorld(f"`{name}` must be a position in [0, {world.num_positions}), got {position}")
     if start == goal:
         return Route(actions=np.empty(0, np.int32), positions=np.array([start], np.int32))
-    met = _vertices_met(world, start, goal, _forbidden(world, avoid))
-    if met is None and avoid and not strict:
-        met = _vertices_met(world, start, goal, _forbidden(world, ()))
-    if met is None:
+    visited = _shortest_route(world, start, goal, avoid)
+    if visited is None and avoid and not strict:
+        visited = _shortest_route(world, start, goal, ())
+    if visited is None:
         around = f" that avoids {sorted(avoid)}" if avoid else ""
         raise NoPath(f"there must be a route{around}, none leads from position {start} to {goal}")
-    moves = world.legal_actions()[met[:-1]] & (world.next_position[met[:-1]] == met[1:, None])  # (L, A)
-    return Route(actions=moves.argmax(axis=1).astype(np.int32), positions=met)
+    source, target = visited[:-1], visited[1:]
+    moves = world.legal_actions()[source] & (world.next_position[source] == target[:, None])  # (L, A)
+    return Route(actions=moves.argmax(axis=1).astype(np.int32), positions=visited)
+
+
+def follow(world: TableWorld, start: Integers | int, actions: Integers) -> Integers:
+    """(..., T + 1) the positions visited by taking `actions` (..., T) from each `start` (...), the start included."""
+    visited = np.empty((*actions.shape[:-1], actions.shape[-1] + 1), dtype=np.int32)
+    visited[..., 0] = start
+    for step in range(actions.shape[-1]):
+        visited[..., step + 1] = world.next_position[visited[..., step], actions[..., step]]
+    return visited
 
 
 def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple[int, int] | None:
     """A start and a goal with no route between them, or None where every position reaches every other."""
-    from scipy.sparse.csgraph import connected_components
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     taken = np.ones(next_position.shape, dtype=bool) if legal is None else legal
     source, action = np.nonzero(taken)
-    graph = _adjacency(source, next_position[source, action], len(next_position))
+    nothing = np.zeros(len(next_position), dtype=bool)
+    graph = search_graph(source, next_position[source, action], nothing).matrix
     number, part = connected_components(graph, connection="strong")
     if number == 1:
         return None
     # Of two strong parts at most one reaches the other, so one of the two directions has no route.
     start, goal = 0, int(np.flatnonzero(part != part[0])[0])
-    return (goal, start) if _reaches(graph, start, goal) else (start, goal)
-
-
-def _reaches(graph: csr_array, start: int, goal: int) -> bool:
-    from scipy.sparse.csgraph import breadth_first_order
-
-    return bool(goal in breadth_first_order(graph, start, return_predecessors=False))
+    reached = breadth_first_order(graph, start, return_predecessors=False)
+    return (goal, start) if goal in reached else (start, goal)
 
 
 def _forbidden(world: TableWorld, avoid: Collection[int]) -> Booleans:
@@ -119,37 +123,20 @@ def _forbidden(world: TableWorld, avoid: Collection[int]) -> Booleans:
     return np.isin(world.observation, list(avoid))
 
 
-def _goal_vertex(forbidden: Booleans) -> Integers:
-    """(P,): the vertex of `_graph_around` at which a route to each position ends."""
-    return (np.arange(forbidden.size) + forbidden.size * forbidden).astype(np.int32)
-
-
-def _graph_around(world: TableWorld, forbidden: Booleans) -> csr_array:
-    """(2P, 2P): moves between positions, with a second vertex P + p where a route may end but not go on.
-
-    Moves onto a forbidden position lead to its second vertex, so routes may start and end there but not pass.
-    """
+def _graph_around(world: TableWorld, avoid: Collection[int]) -> SearchGraph:
     source, _, target = true_edges(world)
-    return _adjacency(source, _goal_vertex(forbidden)[target], 2 * world.num_positions)
+    return search_graph(source, target, _forbidden(world, avoid))
 
 
-def _adjacency(source: NDArray[Any], target: NDArray[Any], vertices: int) -> csr_array:
-    from scipy.sparse import csr_array
-
-    return csr_array((np.ones(source.size), (source, target)), shape=(vertices, vertices))
-
-
-def _vertices_met(world: TableWorld, start: int, goal: int, forbidden: Booleans) -> Integers | None:
-    """(L + 1,): the positions along a shortest route around the forbidden ones, or None."""
+def _shortest_route(world: TableWorld, start: int, goal: int, avoid: Collection[int]) -> Integers | None:
+    """(L + 1,): the positions along a shortest route that passes through no observation of `avoid`, or None."""
     from scipy.sparse.csgraph import breadth_first_order
 
-    _, came_from = breadth_first_order(_graph_around(world, forbidden), start)
-    met = [int(_goal_vertex(forbidden)[goal])]
-    while met[-1] != start:
-        if came_from[met[-1]] < 0:
-            return None
-        met.append(int(came_from[met[-1]]))
-    return np.array(met[::-1], dtype=np.int32) % world.num_positions
+    graph = _graph_around(world, avoid)
+    root = int(graph.departure[start])
+    _, predecessors = breadth_first_order(graph.matrix, root)
+    vertices = backtrack(predecessors, root, int(graph.arrival[goal]))
+    return None if vertices is None else graph.node[vertices]
 
 
 @dataclass(frozen=True)

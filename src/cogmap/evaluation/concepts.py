@@ -1,6 +1,6 @@
-"""Which concept each node of a latent graph belongs to, and how well nodes and edges keep to theirs.
+"""Which concept each node of a latent graph belongs to, and how well the graph separates the concepts.
 
-C concepts. A document is of one concept throughout, so every step of it votes for the node it is at.
+C concepts. A document has one concept throughout, so each of its steps is a vote for the concept of the step's node.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ SHARES = ("purity", "mean_node_purity", "edges_within", "moves_within")
 
 @dataclass(frozen=True, eq=False)
 class NodeConcepts:
-    """The concept most frequent when a node is active, and how frequent."""
+    """The most frequent concept at each node, and how frequent it is."""
 
     names: Labels  # C
     concept: Integers  # (V,) in [0, C), -1 for a node that was never active
-    purity: float  # share of the steps at nodes that are of their node's concept
+    purity: float  # share of steps whose concept is that of their node
     mean_node_purity: float  # the same share for each node, averaged over the nodes
-    edges_within: float  # share of the edges between different nodes that join nodes of one concept
-    moves_within: float  # the same, each edge counted as often as it was taken
+    edges_within: float  # share of edges, without self-loops, between nodes of the same concept
+    moves_within: float  # the same, each edge weighted by how often it was taken
 
     def save(self, path: str | Path) -> None:
         shares = {name: getattr(self, name) for name in SHARES}
@@ -36,7 +36,7 @@ class NodeConcepts:
 def node_concepts(
     cognitive_map: CognitiveMap, nodes: Integers, concept: Integers, names: Labels
 ) -> NodeConcepts:
-    """From the node at every step (B, N), -1 where there is none, and the concept of every walk (B,)."""
+    """The concepts of nodes, from the node of every step (B, N), -1 for none, and the concept of every walk (B,)."""
     located = nodes >= 0
     votes = np.zeros((cognitive_map.num_nodes, len(names)))
     np.add.at(votes, (nodes[located], np.broadcast_to(concept[:, None], nodes.shape)[located]), 1)
@@ -57,7 +57,7 @@ def node_concepts(
 
 
 def load_concepts(path: str | Path, num_nodes: int) -> NodeConcepts:
-    """What `save` wrote, for a map of so many nodes."""
+    """Read what `save` wrote, for a map of `num_nodes` nodes."""
     stored = read_json(path, BadRun)
     try:
         found = NodeConcepts(

@@ -1,8 +1,8 @@
-"""Do the bottlenecks tell different things? Each one's code is guessed from the others' (appendix F).
+"""Do the bottlenecks hold different information? Each one's code is predicted from the others' (appendix F).
 
-A logistic regression without intercept on one-hot codes: the logits are the sum of one row of a table for
-each of the other bottlenecks. Only the rows that a batch touches have a gradient, so only those are computed;
-what Adam's momentum would have done to a row in the meantime is made up for when it is next touched.
+The predictor is a logistic regression without intercept on one-hot codes: the logits are the sum of one row of a table
+for each of the other bottlenecks. Only the rows that a batch uses have a gradient, so only those are computed. The
+updates that Adam's momentum would have made to a row in the meantime are made up for when the row is next used.
 """
 
 from __future__ import annotations
@@ -16,20 +16,20 @@ from cogmap.errors import BadConfig
 from cogmap.records import Codes, Floats, Integers
 
 _DECAY, _DECAY_OF_SQUARES, _EPSILON = 0.9, 0.999, 1e-8
-# Momentum left after so many steps is below 1e-9 of what it was.
-_REMEMBERED = 200
+# After this many steps the momentum is below 1e-9 of what it was.
+_MOMENTUM_STEPS = 200
 
 Table = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class Disentanglement:
-    """How well each bottleneck's code is guessed from the others'."""
+    """How well each bottleneck's code is predicted from the others'."""
 
     accuracy: float  # the mean over bottlenecks
     by_bottleneck: Floats  # (M,)
     chance: float  # 1 / K, the accuracy of a uniform guess
-    most_frequent: float  # the accuracy of always guessing the code that is most frequent in training
+    most_frequent: float  # the accuracy of always predicting the most frequent code of the training set
 
 
 def disentanglement(
@@ -49,8 +49,8 @@ def disentanglement(
     accuracy, frequent = [], []
     for bottleneck in range(train.bottlenecks):
         table, codes = _fit(known, bottleneck, train.num_codes, rng, iterations, batch_size, learning_rate)
-        guess = _guess(table, codes, asked, bottleneck, train.num_codes)
-        accuracy.append((guess == asked[:, bottleneck]).mean())
+        predicted = _predict(table, codes, asked, bottleneck, train.num_codes)
+        accuracy.append((predicted == asked[:, bottleneck]).mean())
         frequent.append((asked[:, bottleneck] == np.bincount(known[:, bottleneck]).argmax()).mean())
     return Disentanglement(
         accuracy=float(np.mean(accuracy)),
@@ -61,18 +61,18 @@ def disentanglement(
 
 
 def _steps(codes: Codes) -> Integers:
-    """(T, M) the tuples of all steps of all walks."""
+    """(T, M) the code tuples of all steps of all walks."""
     active = np.arange(codes.codes.shape[1]) < codes.lengths[:, None]
     return codes.codes[active]
 
 
 def _rows(tuples: Integers, bottleneck: int, num_codes: int) -> NDArray[np.int64]:
-    """(R, M - 1) the rows of the table that the other bottlenecks' codes stand for."""
+    """(R, M - 1) the rows of the table for the other bottlenecks' codes."""
     others = np.delete(tuples, bottleneck, axis=1).astype(np.int64)
     return others + num_codes * np.arange(others.shape[1])
 
 
-def _guess(table: Table, codes: Integers, tuples: Integers, bottleneck: int, num_codes: int) -> Integers:
+def _predict(table: Table, codes: Integers, tuples: Integers, bottleneck: int, num_codes: int) -> Integers:
     """(T,) the likeliest code of a bottleneck; each distinct tuple is computed once."""
     distinct, which = np.unique(_rows(tuples, bottleneck, num_codes), axis=0, return_inverse=True)
     best = np.empty(len(distinct), dtype=np.int64)
@@ -91,10 +91,10 @@ def _fit(
     batch_size: int,
     learning_rate: float,
 ) -> tuple[Table, Integers]:
-    """((M - 1) K, F) the table of logits after training, and (F,) the codes that its columns stand for.
+    """((M - 1) K, F) the table of logits after training, and (F,) the code of each column.
 
-    Codes that are never the answer have one gradient, and so from a table of zeros one logit: they share
-    the last column, and count in the softmax as often as there are of them.
+    All codes that never occur as a target have the same gradient, and starting from zeros the same logit.
+    They share the last column, which the softmax counts as often as there are such codes.
     """
     inputs = _rows(tuples, bottleneck, num_codes)
     answers, targets = np.unique(tuples[:, bottleneck], return_inverse=True)
@@ -110,14 +110,14 @@ def _fit(
         weights = adam.fetch(rows)  # (U, F)
         error = _softmax(weights[places].sum(axis=1), times)  # (R, F)
         error[np.arange(batch_size), targets[batch]] -= 1
-        fed = np.zeros((len(rows), batch_size), dtype=np.float32)  # how much each row fed each sample
-        np.add.at(fed, (places, np.arange(batch_size)[:, None]), np.float32(1 / batch_size))
-        adam.update(fed @ error)
+        uses = np.zeros((len(rows), batch_size), dtype=np.float32)  # how often each sample uses each row
+        np.add.at(uses, (places, np.arange(batch_size)[:, None]), np.float32(1 / batch_size))
+        adam.update(uses @ error)
     return adam.fetch(np.arange(len(adam))), codes
 
 
 def _softmax(logits: Table, times: Table) -> Table:
-    """(R, F) the probability of one code of each column; `times` (F,) says how many share it."""
+    """(R, F) the probability of one code of each column; `times` (F,) codes share a column."""
     logits -= logits.max(axis=1, keepdims=True)
     np.exp(logits, out=logits)
     logits /= (logits @ times)[:, None]
@@ -125,29 +125,29 @@ def _softmax(logits: Table, times: Table) -> Table:
 
 
 class _LazyAdam:
-    """Adam over a table, of whose rows few have a gradient at a time.
+    """Adam for a table in which few rows have a gradient at a time.
 
     A row without gradients for j steps from step t on moves by its first moment over the root of its second,
-    times the learning rate and a sum over those steps that depends on t and j alone: `_drift`. That is all of
-    Adam but for its epsilon, which does not shrink with the moments; next to gradients it is nothing.
+    times the learning rate and a sum over those steps that depends on t and j alone: `_drift`. This is exactly
+    Adam but for the epsilon, which does not shrink with the moments and is negligible beside gradients.
     """
 
     def __init__(self, rows: int, columns: int, learning_rate: float, iterations: int) -> None:
         self._weights = np.zeros((rows, columns), dtype=np.float32)
         self._first = np.zeros((rows, columns), dtype=np.float32)
         self._second = np.zeros((rows, columns), dtype=np.float32)
-        self._touched = np.zeros(rows, dtype=np.int64)  # the step at which each row was last updated
+        self._updated = np.zeros(rows, dtype=np.int64)  # the step at which each row was last updated
         self._learning_rate = learning_rate
         self._step = 0
-        steps = np.arange(1, iterations + _REMEMBERED + 1)
+        steps = np.arange(1, iterations + _MOMENTUM_STEPS + 1)
         self._correction = np.sqrt(1 - _DECAY_OF_SQUARES**steps) / (1 - _DECAY**steps)  # [t - 1] at step t
-        self._faded = (_DECAY / np.sqrt(_DECAY_OF_SQUARES)) ** np.arange(1, _REMEMBERED + 1)
+        self._decayed = (_DECAY / np.sqrt(_DECAY_OF_SQUARES)) ** np.arange(1, _MOMENTUM_STEPS + 1)
 
     def __len__(self) -> int:
         return len(self._weights)
 
     def fetch(self, rows: NDArray[np.int64]) -> Table:
-        """(U, F) these rows as they are now, after drifting since they were last touched."""
+        """(U, F) the current values of these rows, their drift since the last update included."""
         weights, first, second = self._weights[rows], self._first[rows], self._second[rows]
         drift = np.sqrt(second)
         drift += _EPSILON
@@ -158,9 +158,9 @@ class _LazyAdam:
         return weights
 
     def update(self, gradient: Table) -> None:
-        """One step: the rows fetched last have this gradient (U, F), and all others none."""
+        """One step with this gradient (U, F) for the rows fetched last, and no gradient for the others."""
         rows, weights, first, second = self._fetched
-        idle = self._step - self._touched[rows] + 1
+        idle = self._step - self._updated[rows] + 1
         self._step += 1
         first *= (_DECAY**idle)[:, None].astype(np.float32)
         first += np.float32(1 - _DECAY) * gradient
@@ -174,11 +174,11 @@ class _LazyAdam:
         change *= np.float32(self._learning_rate * self._correction[self._step - 1])
         self._weights[rows] = weights - change
         self._first[rows], self._second[rows] = first, second
-        self._touched[rows] = self._step
+        self._updated[rows] = self._step
 
     def _drift(self, rows: NDArray[np.int64]) -> Floats:
-        """(U,) the sum over the steps that each row missed of the correction times the momentum left."""
-        touched = self._touched[rows]
-        since = np.arange(_REMEMBERED)
-        missed = since < (self._step - touched)[:, None]  # (U, steps)
-        return (self._correction[touched[:, None] + since] * missed) @ self._faded
+        """(U,) the sum, over the steps since each row's last update, of the correction times the momentum left."""
+        updated = self._updated[rows]
+        since = np.arange(_MOMENTUM_STEPS)
+        missed = since < (self._step - updated)[:, None]  # (U, steps)
+        return (self._correction[updated[:, None] + since] * missed) @ self._decayed

@@ -1,4 +1,4 @@
-"""Which true place each node of a map stands for, and how exactly."""
+"""Which true place each node of a map stands for, and whether the map equals the world."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 from cogmap.errors import BadWalks
 from cogmap.records import Booleans, CognitiveMap, Integers, TableWorld, Truth
 
-MERGED_SHARE = 0.9  # a node that is elsewhere on more than a tenth of its steps stands for several places
+MERGED_SHARE = 0.9  # a node with less than this share of its steps at one position stands for several places
 
 
 @dataclass(frozen=True, eq=False)
 class NodePlaces:
-    """Where the agent was when each node was active."""
+    """The true positions at which each node was active."""
 
     position: Integers  # (V,) the most frequent position, -1 if the node was never active
-    purity: float  # share of located steps on which the node's most frequent position was the true one
-    located: float  # share of steps for which the map has a node at all
-    places_covered: float  # share of all positions for which some node stands
-    nodes_per_place: float  # nodes that stand for a place, by places that have one
+    purity: float  # share of located steps at the most frequent position of their node
+    located: float  # share of steps that have a node
+    places_covered: float  # share of all positions that have a node
+    nodes_per_place: float  # number of nodes with a position, divided by the number of positions with a node
 
 
 def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) -> NodePlaces:
-    """The places of a map's nodes from the node at every step (B, N), -1 where there is none.
+    """The places of a map's nodes, from the node of every step (B, N), -1 where there is none.
 
-    `steps` (B, N) is false on padding, which is left out.
+    `steps` (B, N) is false on padding, which is ignored.
     """
     if nodes.shape != truth.positions.shape or steps.shape != nodes.shape:
         shapes = f"{nodes.shape}, {steps.shape} and {truth.positions.shape}"
@@ -50,9 +50,9 @@ def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) 
 
 
 def is_exact(cognitive_map: CognitiveMap, position: Integers, world: TableWorld) -> bool:
-    """Whether the map is the world: one node a position, what is seen there, and every move by its action.
+    """Whether the map equals the world: one node per position, its observation, and every move with its action.
 
-    Moves that stay in place need not be on the map, but must be right where they are.
+    Moves that stay in place may be missing on the map, but not wrong.
     """
     if sorted(position.tolist()) != list(range(world.num_positions)):
         return False
@@ -68,6 +68,6 @@ def is_exact(cognitive_map: CognitiveMap, position: Integers, world: TableWorld)
 
 
 def _neighbours(world: TableWorld, moves: Booleans) -> set[tuple[int, int]]:
-    """Pairs of positions that these moves join: two actions between the same two places count as one."""
+    """Pairs of positions that these moves (P, A) join; two actions between the same positions count as one."""
     source, action = np.nonzero(moves)
     return set(zip(source.tolist(), world.next_position[source, action].tolist(), strict=True))

@@ -1,9 +1,9 @@
-"""How often the next observation is predicted: TestAccu, the same by step, and the ceiling of it.
+"""Accuracy of next-observation predictions: TestAccu, the accuracy by step, and its ceiling.
 
-The ceiling is an exact Bayes filter that knows the world and sees what the model sees. Before step n + 1 it has
-x_0, a_0, ..., x_n, a_n, and starts from a uniform belief over positions. An agent that draws only legal actions reveals
-something by the action itself: p(action | position) is one in the number of legal actions there, and zero where the
-action is illegal.
+The ceiling is the accuracy of an exact Bayes filter that knows the world and sees what the model sees. Before step
+n + 1 the filter has x_0, a_0, ..., x_n, a_n. It starts from a uniform prior over positions. An agent that draws only
+legal actions reveals information by the action itself: p(action | position) is one divided by the number of legal
+actions there, and zero where the action is illegal.
 """
 
 from __future__ import annotations
@@ -18,20 +18,45 @@ from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Floats, Integers, TableWorld, Walks
 
 
+@dataclass(frozen=True, eq=False)
+class Ceiling:
+    """How often the filter's likeliest next observation is the right one."""
+
+    accuracy: float  # over all predicted steps of all walks
+    by_step: Floats  # (N - 1,) over the walks that have a step n + 1, for n = 0, 1, ...
+
+
 def next_observation_accuracy(predicted: Integers, walks: Walks) -> float:
-    """TestAccu: the share of steps foretold; `predicted[b, n]` foretells `observations[b, n + 1]`."""
+    """TestAccu: the share of steps predicted; `predicted[b, n]` is for `observations[b, n + 1]`."""
     right, asked = _right(predicted, walks)
     return float(right.sum() / asked.sum())
 
 
 def accuracy_by_step(predicted: Integers, walks: Walks) -> Floats:
-    """(N - 1,) at n, the share of walks whose observation n + 1 was foretold, of those that go on so long."""
+    """(N - 1,) at n, the share of walks whose observation n + 1 was predicted, among walks that have one."""
     right, asked = _right(predicted, walks)
     return right.sum(axis=0) / asked.sum(axis=0)
 
 
+def ceiling(walks: Walks, world: TableWorld) -> Ceiling:
+    """Accuracy on these walks of the filter that knows `world`; `BadWalks` if they are impossible in it."""
+    _check_match(walks, world)
+    likelihood = world.legal_actions() / world.legal_actions().sum(axis=1, keepdims=True)  # (P, A)
+    actions, seen = walks.actions.T.copy(), walks.observations.T.copy()  # (N - 1, B), (N, B)
+    is_step = walks.step_mask().T.copy()  # (N, B) false after the end of a walk
+    belief = _start(seen[0], world)
+    correct = np.zeros(walks.num_steps - 1)  # (N - 1,)
+    for step in range(walks.num_steps - 1):
+        belief = _act(belief, actions[step], is_step[step + 1], world, likelihood)
+        correct[step] = _count_correct(belief, seen[step + 1], is_step[step + 1], world)
+        belief = _see(belief, seen[step + 1], world)
+        _check_possible(belief, is_step[step + 1], step + 1)
+    predicted = is_step[1:].sum(axis=1)  # (N - 1,)
+    return Ceiling(accuracy=float(correct.sum() / predicted.sum()), by_step=correct / predicted)
+
+
 def _right(predicted: Integers, walks: Walks) -> tuple[Booleans, Booleans]:
-    """(B, N - 1) twice: where the prediction was right, and where there was one to make."""
+    """(B, N - 1) where the prediction is right, and (B, N - 1) where there is an observation to predict."""
     predicted = np.asarray(predicted)
     if predicted.shape != walks.actions.shape:
         raise BadWalks(
@@ -41,86 +66,6 @@ def _right(predicted: Integers, walks: Walks) -> tuple[Booleans, Booleans]:
     return (predicted == walks.observations[:, 1:]) & asked, asked
 
 
-@dataclass(frozen=True, eq=False)
-class Ceiling:
-    """How often the filter's likeliest next observation comes."""
-
-    accuracy: float  # over all predicted steps of all walks
-    by_step: Floats  # (N - 1,) over the walks that have a step n + 1, for n = 0, 1, ...
-
-
-class _Belief(NamedTuple):
-    """Every walk's possible positions in one list: in a deterministic world it can only shrink."""
-
-    walk: NDArray[np.intp]  # (H,) hypotheses of all walks
-    position: Integers  # (H,)
-    weight: Floats  # (H,)
-
-
-def ceiling(walks: Walks, world: TableWorld) -> Ceiling:
-    """Accuracy on these walks of the filter that knows `world`; `BadWalks` if they cannot be from there."""
-    _check_match(walks, world)
-    likelihood = world.legal_actions() / world.legal_actions().sum(axis=1, keepdims=True)  # (P, A)
-    actions, seen = (
-        walks.actions.T.copy(),
-        walks.observations.T.copy(),
-    )  # (N - 1, B), (N, B)
-    goes_on = walks.step_mask().T.copy()  # (N, B)
-    belief = _start(seen[0], world)
-    correct = np.zeros(walks.num_steps - 1)  # (N - 1,)
-    for step in range(walks.num_steps - 1):
-        belief = _act(belief, actions[step], goes_on[step + 1], world, likelihood)
-        correct[step] = _count_correct(belief, seen[step + 1], goes_on[step + 1], world)
-        belief = _see(belief, seen[step + 1], world)
-        _check_possible(belief, goes_on[step + 1], step + 1)
-    predicted = goes_on[1:].sum(axis=1)  # (N - 1,)
-    return Ceiling(accuracy=float(correct.sum() / predicted.sum()), by_step=correct / predicted)
-
-
-def _start(seen: Integers, world: TableWorld) -> _Belief:
-    """All positions that look like each walk's first observation (B,)."""
-    walk, position = np.nonzero(seen[:, None] == world.observation)
-    belief = _Belief(walk, position.astype(np.int32), np.ones(walk.size))
-    _check_possible(belief, np.ones(seen.size, dtype=bool), 0)
-    return belief
-
-
-def _act(
-    belief: _Belief, actions: Integers, goes_on: Booleans, world: TableWorld, likelihood: Floats
-) -> _Belief:
-    """The belief after `actions` (B,), of the walks that go on."""
-    action = actions[belief.walk]
-    weight = belief.weight * likelihood[belief.position, action]
-    alive = goes_on[belief.walk] & (weight > 0)
-    moved = world.next_position[belief.position[alive], action[alive]]
-    return _merge(_Belief(belief.walk[alive], moved, weight[alive]), world.num_positions)
-
-
-def _merge(belief: _Belief, num_positions: int) -> _Belief:
-    """Hypotheses of one walk that have met become one, so that no walk drags copies along to its end."""
-    if (np.diff(belief.walk) > 0).all():  # every walk has one hypothesis left
-        return belief
-    met, which = np.unique(belief.walk * num_positions + belief.position, return_inverse=True)
-    weight = np.bincount(which, weights=belief.weight).astype(np.float64)
-    return _Belief(met // num_positions, (met % num_positions).astype(np.int32), weight)
-
-
-def _count_correct(belief: _Belief, seen: Integers, goes_on: Booleans, world: TableWorld) -> int:
-    """Walks whose likeliest next observation is the one seen; the lowest of equals is taken."""
-    shape = (seen.size, world.num_observations)
-    cell = belief.walk * world.num_observations + world.observation[belief.position]
-    mass = np.bincount(cell, weights=belief.weight, minlength=shape[0] * shape[1]).reshape(shape)  # (B, O)
-    return int((mass.argmax(axis=1) == seen)[goes_on].sum())
-
-
-def _see(belief: _Belief, seen: Integers, world: TableWorld) -> _Belief:
-    """The belief given what is seen (B,), each walk's weights summing to one again."""
-    agrees = world.observation[belief.position] == seen[belief.walk]
-    walk, weight = belief.walk[agrees], belief.weight[agrees]
-    total = np.bincount(walk, weights=weight, minlength=seen.size)  # (B,)
-    return _Belief(walk, belief.position[agrees], weight / total[walk])
-
-
 def _check_match(walks: Walks, world: TableWorld) -> None:
     for name in ("num_observations", "num_actions"):
         ours, theirs = getattr(world, name), getattr(walks, name)
@@ -128,9 +73,61 @@ def _check_match(walks: Walks, world: TableWorld) -> None:
             raise BadWalks(f"walks and world must agree on `{name}`, got {theirs} and {ours}")
 
 
-def _check_possible(belief: _Belief, goes_on: Booleans, step: int) -> None:
-    possible = np.zeros(goes_on.size, dtype=bool)
+class _Belief(NamedTuple):
+    """The possible positions of every walk in one list, which in a deterministic world can only shrink."""
+
+    walk: NDArray[np.intp]  # (H,) hypotheses of all walks
+    position: Integers  # (H,)
+    weight: Floats  # (H,)
+
+
+def _start(seen: Integers, world: TableWorld) -> _Belief:
+    """All positions that show each walk's first observation (B,)."""
+    walk, position = np.nonzero(seen[:, None] == world.observation)
+    belief = _Belief(walk, position.astype(np.int32), np.ones(walk.size))
+    _check_possible(belief, np.ones(seen.size, dtype=bool), 0)
+    return belief
+
+
+def _act(
+    belief: _Belief, actions: Integers, is_step: Booleans, world: TableWorld, likelihood: Floats
+) -> _Belief:
+    """The belief after `actions` (B,), for the walks that have a next step (B,)."""
+    action = actions[belief.walk]
+    weight = belief.weight * likelihood[belief.position, action]
+    alive = is_step[belief.walk] & (weight > 0)
+    moved = world.next_position[belief.position[alive], action[alive]]
+    return _merge(_Belief(belief.walk[alive], moved, weight[alive]), world.num_positions)
+
+
+def _merge(belief: _Belief, num_positions: int) -> _Belief:
+    """Merge hypotheses of one walk that are at the same position, so that no copies are kept."""
+    if (np.diff(belief.walk) > 0).all():  # every walk has one hypothesis left
+        return belief
+    distinct, which = np.unique(belief.walk * num_positions + belief.position, return_inverse=True)
+    weight = np.bincount(which, weights=belief.weight).astype(np.float64)
+    return _Belief(distinct // num_positions, (distinct % num_positions).astype(np.int32), weight)
+
+
+def _count_correct(belief: _Belief, seen: Integers, is_step: Booleans, world: TableWorld) -> int:
+    """The number of walks whose likeliest next observation is the one seen; ties go to the lowest."""
+    shape = (seen.size, world.num_observations)
+    cell = belief.walk * world.num_observations + world.observation[belief.position]
+    mass = np.bincount(cell, weights=belief.weight, minlength=shape[0] * shape[1]).reshape(shape)  # (B, O)
+    return int((mass.argmax(axis=1) == seen)[is_step].sum())
+
+
+def _see(belief: _Belief, seen: Integers, world: TableWorld) -> _Belief:
+    """The belief given the observations (B,); the weights of each walk sum to one."""
+    agrees = world.observation[belief.position] == seen[belief.walk]
+    walk, weight = belief.walk[agrees], belief.weight[agrees]
+    total = np.bincount(walk, weights=weight, minlength=seen.size)  # (B,)
+    return _Belief(walk, belief.position[agrees], weight / total[walk])
+
+
+def _check_possible(belief: _Belief, is_step: Booleans, step: int) -> None:
+    possible = np.zeros(is_step.size, dtype=bool)
     possible[belief.walk] = True
-    if not possible[goes_on].all():
-        walk = int(np.flatnonzero(goes_on & ~possible)[0])
-        raise BadWalks(f"walks must be possible in the world, walk {walk} is not from step {step} on")
+    if not possible[is_step].all():
+        walk = int(np.flatnonzero(is_step & ~possible)[0])
+        raise BadWalks(f"walks must be possible in the world, walk {walk} becomes impossible at step {step}")

@@ -1,14 +1,15 @@
-"""In-context accuracy on GINC prompts: how often the most likely last word is named, by a model and by exact filters.
+"""In-context accuracy on GINC prompts: how often a model, or an exact filter, predicts the most likely last word.
 
-Two filters give the ceilings, for prompts are not made the way documents are: every example of a prompt begins anew, at
-any value and at a slot the prompt's examples share, whereas in a document the next sentence continues the last.
+There are two filters and two ceilings, because prompts are not generated like documents. Every example of a prompt
+restarts at a random value, and at a slot that all examples of the prompt share. In a document the next sentence
+continues the last one.
 
-- As prompts: the filter knows that. Nothing does better; with a few examples it knows concept and slot.
-- As documents: the filter takes the prompt for a piece of a document, which is all that a model trained on documents
-  can know. Many joints between examples are impossible in a document, so a document is given a small chance at each
-  step to be cut and continue from anywhere; the accuracy depends on how small.
+- As prompts: the filter knows this. Its accuracy is the maximum; a few examples determine concept and slot.
+- As documents: the filter reads the prompt as part of a document, which is all that a model trained on documents can
+  know. Many transitions between examples are impossible in a document, so the filter gives a document a small
+  probability to be cut and restart anywhere at each step. The accuracy depends on this probability.
 
-Shapes as in environments/ginc: C concepts, V values, F slots, B prompts, k tokens an example, n examples.
+Shapes as in environments/ginc: C concepts, V values, F slots, B prompts, k tokens per example, n examples.
 """
 
 from __future__ import annotations
@@ -22,12 +23,16 @@ from cogmap.environments.ginc import GincWorld, Prompts
 from cogmap.environments.ginc.world import advance, condition, word_probabilities
 from cogmap.records import Floats, Integers
 
-Complete = Callable[[Integers], Integers]  # tokens (B, N) to the next one (B,)
+Complete = Callable[[Integers], Integers]  # from tokens (B, N) to the next token (B,)
+CUT = 1e-5  # probability, at each step, that a document restarts anywhere
+# Size of the beliefs of prompts that are filtered together. They must fit a core's cache, and stay in memory that the
+# allocator keeps: with 100 prompts it returned the arrays to the system at each step, which took twice as long.
+TOGETHER = 25_000
 
 
 @dataclass(frozen=True)
 class InContextRow:
-    """One (length, examples) pair; accuracy is a fraction."""
+    """The accuracy, a fraction, for one (length, examples) pair."""
 
     length: int  # k
     examples: int  # n
@@ -37,13 +42,35 @@ class InContextRow:
 
     @property
     def standard_error(self) -> float:
-        return float(np.sqrt(self.accuracy * (1 - self.accuracy) / self.prompts))
+        return standard_error(self.accuracy, self.prompts)
+
+
+@dataclass(frozen=True)
+class CeilingRow:
+    """The accuracies of both filters, as fractions, for one (length, examples) pair."""
+
+    length: int  # k
+    examples: int  # n
+    prompts: int  # B
+    as_prompts: float
+    as_documents: float
+
+    def accuracies(self) -> tuple[float, float]:
+        return self.as_prompts, self.as_documents
+
+    def standard_error(self, accuracy: float) -> float:
+        return standard_error(accuracy, self.prompts)
+
+
+def standard_error(accuracy: float, count: int) -> float:
+    """Of an accuracy, a fraction, measured on `count` prompts."""
+    return float(np.sqrt(accuracy * (1 - accuracy) / count))
 
 
 def in_context_rows(
     complete: Complete, cells: Iterable[Prompts], most: int | None = None
 ) -> Iterator[InContextRow]:
-    """A row for each cell of prompts, all of one length and so read together; of the first `most` prompts if told."""
+    """A row for each cell of prompts, from its first `most` prompts or all; those of a cell have one length."""
     for prompts in cells:
         rows = slice(0, most)
         predicted = complete(prompts.tokens[rows])
@@ -56,31 +83,12 @@ def in_context_rows(
         )
 
 
-CUT = 1e-5  # chance, at each step, that a document goes on from anywhere
-# Numbers in the beliefs of prompts that are filtered together: they stay in a core's cache, and in memory that
-# the allocator keeps. Arrays of 100 prompts went back to the system at each step, and took twice as long.
-TOGETHER = 25_000
-
-
-@dataclass(frozen=True)
-class CeilingRow:
-    """In-context accuracies, as fractions, of one (length, examples) pair."""
-
-    length: int  # k
-    examples: int  # n
-    prompts: int  # B
-    as_prompts: float
-    as_documents: float
-
-    def accuracies(self) -> tuple[float, float]:
-        return self.as_prompts, self.as_documents
-
-    def standard_error(self, accuracy: float) -> float:
-        return float(np.sqrt(accuracy * (1 - accuracy) / self.prompts))
+def in_context_accuracy(predicted: Integers, prompts: Prompts) -> float:
+    return float(np.mean(predicted == prompts.label))
 
 
 def ceiling(world: GincWorld, cells: Iterable[Prompts]) -> Iterator[CeilingRow]:
-    """Both accuracies for each cell of prompts in distribution; others are passed over."""
+    """Both accuracies for each cell of in-distribution prompts; others are skipped."""
     for prompts in cells:
         if prompts.in_distribution:
             yield CeilingRow(
@@ -92,12 +100,16 @@ def ceiling(world: GincWorld, cells: Iterable[Prompts]) -> Iterator[CeilingRow]:
             )
 
 
-def in_context_accuracy(predicted: Integers, prompts: Prompts) -> float:
-    return float(np.mean(predicted == prompts.label))
+def predict_as_prompts(world: GincWorld, prompts: Prompts) -> Integers:
+    """(B,) the most likely last word, given how prompts are generated."""
+    weight = _concept_and_slot(world, prompts)  # (C, F, B)
+    last = prompts.last_example()  # (B, k - 1)
+    parts = _chunks(world, np.arange(prompts.count, dtype=np.int32))
+    return np.concatenate([_complete(world, weight[:, :, part], last[part]) for part in parts])
 
 
 def predict_as_documents(world: GincWorld, tokens: Integers, cut: float = CUT) -> Integers:
-    """(B,): the most likely word after `tokens` (B, N), taken for the beginning of a document."""
+    """(B,) the most likely word after `tokens` (B, N), read as the beginning of a document."""
     return np.concatenate([_documents_chunk(world, chunk, cut) for chunk in _chunks(world, tokens)])
 
 
@@ -113,16 +125,8 @@ def _documents_chunk(world: GincWorld, tokens: Integers, cut: float) -> Integers
     return word_probabilities(belief, world).argmax(axis=0).astype(np.int32)
 
 
-def predict_as_prompts(world: GincWorld, prompts: Prompts) -> Integers:
-    """(B,): the most likely word asked for, given that prompts are made as they are."""
-    weight = _concept_and_slot(world, prompts)  # (C, F, B)
-    last = prompts.last_example()  # (B, k - 1)
-    parts = _chunks(world, np.arange(prompts.count, dtype=np.int32))
-    return np.concatenate([_complete(world, weight[:, :, part], last[part]) for part in parts])
-
-
 def _complete(world: GincWorld, weight: Floats, words: Integers) -> Integers:
-    """(B,): the word after `words` (B, k - 1), concept and start slot being as likely as `weight` (C, F, B)."""
+    """(B,) the word after `words` (B, k - 1), given the probability of concept and start slot, `weight` (C, F, B)."""
     concepts = weight.shape[0]
     belief: Floats = np.repeat(weight[:, None] / world.num_values, world.num_values, axis=1)  # (C, V, F, B)
     for word in words.T:
@@ -132,7 +136,7 @@ def _complete(world: GincWorld, weight: Floats, words: Integers) -> Integers:
 
 
 def _concept_and_slot(world: GincWorld, prompts: Prompts) -> Floats:
-    """(C, F, B): how likely each concept and shared start slot is after the complete examples."""
+    """(C, F, B) the probability of each concept and shared start slot given the complete examples."""
     complete = prompts.tokens[:, : prompts.examples * (prompts.length + 1)]
     examples = complete.reshape(prompts.count, prompts.examples, prompts.length + 1)[:, :, :-1]  # (B, n, k)
     evidence = np.zeros((world.num_concepts, world.num_slots, prompts.count))
@@ -150,9 +154,9 @@ def _concept_and_slot(world: GincWorld, prompts: Prompts) -> Floats:
 
 
 def _log_likelihood(world: GincWorld, words: Integers) -> Floats:
-    """(C, F, B): how likely examples `words` (B, k) are in each concept from each start slot, at any value.
+    """(C, F, B) the log likelihood of examples `words` (B, k) in each concept from each start slot, at any value.
 
-    Backwards, so that one pass serves every start: `ahead` is how likely the words from here on are.
+    A backward pass serves every start at once: `ahead` is the likelihood of the words from here on.
     """
     concepts = world.num_concepts
     ahead: Floats = np.ones((concepts, world.num_values, world.num_slots, words.shape[0]))

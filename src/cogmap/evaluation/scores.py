@@ -1,4 +1,4 @@
-"""All scores of a model at once: fractions inside, the paper's names when printed."""
+"""All scores of a model: stored as fractions, printed under the paper's names."""
 
 from __future__ import annotations
 
@@ -32,22 +32,24 @@ from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 
 @dataclass(frozen=True)
 class Scores:
-    """What one model reached on one world. A field is None where it does not apply or was not asked for."""
+    """The scores of one model in one world. A field is None where it does not apply or was not computed."""
 
-    test_accu: float  # share of next observations foretold
-    ceiling: float | None = None  # the same of an exact Bayes filter that knows the world
+    test_accu: float  # share of next observations predicted
+    ceiling: float | None = None  # the same for an exact Bayes filter that knows the world
     imp_fallback: float | None = None  # share of problems with a valid path shorter than the walk's own
-    ratio_sp: float | None = None  # length of such a path by the optimal length
-    norm_ged: float | None = None  # edits between map and world by the most possible: an upper bound ...
+    ratio_sp: float | None = None  # mean length of such a path divided by the optimal length
+    norm_ged: float | None = None  # edits between map and world divided by the maximum: an upper bound ...
     norm_ged_lower: float | None = None  # ... and a lower one; equal where the distance is exact
     norm_ged_networkx: float | None = None  # the same by networkx within its timeout
     nodes: int | None = None
     edges: int | None = None
     positions: int | None = None
-    exact: bool | None = None  # the map is the world: one node a place, every move by its action
-    purity: float | None = None  # share of steps at the place for which the step's node stands
-    places_covered: float | None = None  # share of places for which some node stands
-    nodes_per_place: float | None = None  # nodes that stand for a place, by places that have one
+    exact: bool | None = (
+        None  # whether the map equals the world: one node per place, every move with its action
+    )
+    purity: float | None = None  # share of steps at the place that their node stands for
+    places_covered: float | None = None  # share of places that have a node
+    nodes_per_place: float | None = None  # number of nodes with a place, divided by places with a node
     located: float | None = None  # share of steps that have a node
     explained: float | None = None  # share of training steps that follow an edge of the map
     optimal: float | None = None  # share of problems solved with a path of optimal length
@@ -56,16 +58,16 @@ class Scores:
     constrained_ratio_sp: float | None = None
     constrained_optimal: float | None = None
     constrained_mean_optimal_length: float | None = None
-    closed_loop: float | None = None  # share of goals reached by a navigator in the world itself
-    valid_share: float | None = None  # of rollout candidates, those at the target
-    valid_share_with_tail: float | None = None  # the same of those that the tail confirmed
+    closed_loop: float | None = None  # share of goals that a navigator reaches in the world itself
+    valid_share: float | None = None  # share of rollout candidates that are at the target
+    valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
     problems: int | None = None
     context_length: int | None = None
     map_kind: str | None = None
     warnings: tuple[str, ...] = ()
 
     def printed(self) -> dict[str, str]:
-        """The scores that there are, under the paper's names and in its units."""
+        """The scores that are not None, under the paper's names and in its units."""
         return {
             name: show(getattr(self, field))
             for field, (name, show) in _PRINTED.items()
@@ -87,12 +89,17 @@ class Scores:
         return cls(**{**value, "warnings": tuple(value.get("warnings", ()))})
 
 
-def _percent(value: float) -> str:
-    return f"{100 * value:.2f} %"
+def percent(share: float) -> str:
+    """A share in per cent, without the sign."""
+    return f"{100 * share:.2f}"
 
 
-def _ratio(value: float) -> str:
+def ratio(value: float) -> str:
     return f"{value:.3f}"
+
+
+def _percent(share: float) -> str:
+    return f"{percent(share)} %"
 
 
 def _length(value: float) -> str:
@@ -107,10 +114,10 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "test_accu": ("TestAccu", _percent),
     "ceiling": ("TestAccu ceiling", _percent),
     "imp_fallback": ("ImpFallback", _percent),
-    "ratio_sp": ("RatioSP", _ratio),
-    "norm_ged": ("NormGED", _ratio),
-    "norm_ged_lower": ("NormGED at least", _ratio),
-    "norm_ged_networkx": ("NormGED (networkx)", _ratio),
+    "ratio_sp": ("RatioSP", ratio),
+    "norm_ged": ("NormGED", ratio),
+    "norm_ged_lower": ("NormGED at least", ratio),
+    "norm_ged_networkx": ("NormGED (networkx)", ratio),
     "nodes": ("nodes", str),
     "edges": ("edges", str),
     "positions": ("places", str),
@@ -123,7 +130,7 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "optimal": ("optimal plans", _percent),
     "mean_optimal_length": ("optimal length", _length),
     "constrained_imp_fallback": ("ImpFallback, one colour avoided", _percent),
-    "constrained_ratio_sp": ("RatioSP, one colour avoided", _ratio),
+    "constrained_ratio_sp": ("RatioSP, one colour avoided", ratio),
     "constrained_optimal": ("optimal plans, one colour avoided", _percent),
     "constrained_mean_optimal_length": ("optimal length, one colour avoided", _length),
     "closed_loop": ("goals reached", _percent),
@@ -149,10 +156,10 @@ def score(
     """The scores of a model and its map on test walks.
 
     codes, predicted: the model's codes (B, N, M) and predictions (B, N - 1) on these walks.
-    seed: of the observation to avoid in each constrained problem.
-    nodes: (B, N) the node of every step, if not by `whereabouts`.
-    goals: to be reached in closed loop, from anywhere in the world; none by default.
-    networkx_timeout: seconds for networkx to try NormGED too; it is not asked by default.
+    seed: for the random observation to avoid in each constrained problem, and for closed-loop goals.
+    nodes: (B, N) the node of every step; by default from `whereabouts`.
+    goals: number of goals to reach in closed loop, from random starts in the world; none by default.
+    networkx_timeout: seconds for networkx to compute NormGED too; by default it does not.
     """
     _check_match(walks, truth, codes)
     nodes = whereabouts(cognitive_map, codes, walks.observations, walks.actions) if nodes is None else nodes
@@ -207,11 +214,11 @@ def score_without_map(
     rows_at_once: int = 2000,
     seed: int = 0,
 ) -> Scores:
-    """The scores of a model that has no map and plans by rollouts."""
+    """The scores of a model without a map, which plans by rollouts."""
     _check_match(walks, truth)
     asked = paper_problems(walks, context_length, problems)
-    questions = rollout_problems(asked, walks)
-    found = roll_out(predictor, questions, np.random.default_rng(seed), rollouts, rows_at_once)
+    cut = rollout_problems(asked, walks)
+    found = roll_out(predictor, cut, np.random.default_rng(seed), rollouts, rows_at_once)
     reached = score_rollouts(found, asked, truth)
     return Scores(
         test_accu=next_observation_accuracy(predicted, walks),
@@ -229,7 +236,7 @@ def score_without_map(
 
 
 def score_without_truth(cognitive_map: CognitiveMap | None, predicted: Integers, walks: Walks) -> Scores:
-    """What can be said where nobody knows the true positions."""
+    """The scores that need no true positions."""
     accuracy = next_observation_accuracy(predicted, walks)
     if cognitive_map is None:
         return Scores(test_accu=accuracy)

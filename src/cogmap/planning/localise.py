@@ -1,9 +1,9 @@
 """Where on the map the agent is: by its codes, by a Bayes filter over the nodes, or by both.
 
-- On the paper's map the codes alone decide, as in the paper: it has too many edges that do not exist.
-- On a minimal map without warnings, a filter over its nodes is the best there is once it is sure: codes are made from
-  the same history, are now and then wrong, and stay wrong for some steps. Until then the codes decide.
-- On a minimal map with warnings the filter takes the codes as evidence, so that each can make up for the other.
+- On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist.
+- On a minimal map without warnings the filter decides once it is certain, and the codes until then. Codes are computed
+  from the same history; a few of them are wrong, and they stay wrong for some steps.
+- On a minimal map with warnings the filter takes the codes as evidence, so that each can correct the other.
 """
 
 from __future__ import annotations
@@ -18,17 +18,45 @@ from scipy.sparse import csr_array, vstack
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.records import Booleans, Codes, CognitiveMap, Floats, Integers
 
-# Comparisons held in memory at once: tuples asked about times tuples of the map.
+MIN_CERTAINTY = 0.9  # of the filter's likeliest node; below it the filter gives no answer
+
+# Where an action was never taken, this share of the belief goes to the node itself and its neighbours.
+_NEIGHBOUR_SHARE = 0.5
+# Comparisons held in memory at once: tuples to locate times tuples of the map.
 _COMPARISONS_AT_ONCE = 4_000_000
+
+
+def whereabouts(
+    cognitive_map: CognitiveMap, codes: Codes, observations: Integers, actions: Integers
+) -> Integers:
+    """(B, N) the node of every step, given the history up to it; -1 where it is not known yet.
+
+    `observations` (B, N) and `actions` (B, N - 1) are those that the codes were computed from.
+    """
+    by_code = nodes_by_code(cognitive_map, codes)
+    if cognitive_map.kind == "paper" or cognitive_map.num_nodes == 0:
+        return by_code
+    suggestions = by_code if cognitive_map.warnings else None
+    by_step = np.arange(observations.shape[1])
+    nodes, certainty = track(cognitive_map, observations, actions, suggestions)
+    nodes = np.where(certainty >= MIN_CERTAINTY, nodes, by_code)
+    return np.where(by_step < codes.lengths[:, None], nodes, -1).astype(np.int32)
+
+
+def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
+    """(B, N) the node of every step by its codes alone, -1 where there is none and on padding."""
+    walks, steps, bottlenecks = codes.codes.shape
+    nodes = locate(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
+    return np.where(np.arange(steps) < codes.lengths[:, None], nodes, -1).astype(np.int32)
 
 
 def locate(cognitive_map: CognitiveMap, code_tuples: ArrayLike) -> Integers:
     """(R,) the node of each of R code tuples (R, M), or -1.
 
-    A tuple of the map that stands for a place gives that place. Any other tuple takes the place of the
-    tuple nearest in Hamming distance; of several as near, the one of the most visited node, then the first
-    in lexicographic order. Where not even one code agrees there is nothing to go by and the answer is -1:
-    with a single bottleneck that is every code that stands for no place.
+    A tuple of the map that stands for a node gives that node. Any other tuple takes the node of the nearest
+    tuple in Hamming distance. Ties go to the most visited node, then to the first tuple in lexicographic
+    order. A tuple that shares no code with any tuple of the map gives -1; with a single bottleneck that is
+    every code that stands for no node.
     """
     asked = np.asarray(code_tuples)
     bottlenecks = cognitive_map.code_tuples.shape[1]
@@ -45,6 +73,107 @@ def locate(cognitive_map: CognitiveMap, code_tuples: ArrayLike) -> Integers:
     return nodes[inverse.reshape(-1)].astype(np.int32)
 
 
+def track(
+    cognitive_map: CognitiveMap,
+    observations: Integers,
+    actions: Integers,
+    suggestions: Integers | None = None,
+    slip: float = 0.01,
+    noise: float = 0.01,
+    trust: float = 0.9,
+) -> tuple[Integers, Floats]:
+    """(B, N) the likeliest node at every step of every walk, and (B, N) its probability.
+
+    The filter uses the history up to each step and the map, but no model and no codes. `suggestions` (B, N)
+    are nodes from another source, such as the codes, each right with probability `trust`; -1 is none.
+    """
+    walks, steps = observations.shape
+    if actions.shape != (walks, steps - 1):
+        raise BadWalks(f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)}, got {actions.shape}")
+    model = belief_model(cognitive_map, slip, noise)
+    nodes, certainty = np.empty((walks, steps), dtype=np.int32), np.empty((walks, steps))
+    belief = np.repeat(model.uniform_prior()[:, None], walks, axis=1)  # (V, B)
+    for step in range(steps):
+        if step:
+            belief = _after_actions(model, belief, actions[:, step - 1])
+        belief = belief * model.likelihood[observations[:, step]].T
+        if suggestions is not None:
+            belief = belief * suggestion_likelihood(suggestions[:, step], len(belief), trust)
+        belief /= belief.sum(axis=0)
+        nodes[:, step], certainty[:, step] = belief.argmax(axis=0), belief.max(axis=0)
+    return nodes, certainty
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefModel:
+    """The transition and observation model of a map, smoothed so that no history has probability zero."""
+
+    transitions: Any  # sparse (A * V, V): row a * V + target, column source; probability of following the map
+    uniform_weight: Floats  # (A, V) probability that an action taken at a node leads to any node at all
+    likelihood: Floats  # (O, V) probability of seeing an observation at a node
+    known: Booleans  # (A, V) whether the map knows where an action leads from a node
+
+    @property
+    def num_nodes(self) -> int:
+        return self.likelihood.shape[1]
+
+    @property
+    def num_actions(self) -> int:
+        return self.uniform_weight.shape[0]
+
+    def uniform_prior(self) -> Floats:
+        """(V,) the belief before the first observation."""
+        return np.full(self.num_nodes, 1 / self.num_nodes)
+
+    def after_each_action(self, belief: Floats) -> Floats:
+        """(A, V) the belief after each action, before the next observation."""
+        followed = (self.transitions @ belief).reshape(self.num_actions, self.num_nodes)
+        return followed + (self.uniform_weight @ belief)[:, None] / self.num_nodes
+
+    def after_action(self, belief: Floats, action: int) -> Floats:
+        """(V,) or (V, B) the belief after one action, before the next observation."""
+        block = self.transitions[action * self.num_nodes : (action + 1) * self.num_nodes]
+        return block @ belief + (self.uniform_weight[action] @ belief) / self.num_nodes
+
+    def after_seeing(self, belief: Floats, observation: int) -> Floats:
+        """(V,) the belief given the observation too."""
+        weighted = belief * self.likelihood[observation]
+        return weighted / weighted.sum()
+
+
+def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float = 0.01) -> BeliefModel:
+    """The filter of a map.
+
+    slip: probability that an action leads to any node instead of where the map says: wrong edges, a world
+        that changed, an agent that was moved.
+    noise: probability of seeing another observation than the node's own.
+    """
+    for name, value in (("slip", slip), ("noise", noise)):
+        if not 0 < value < 1:
+            raise BadConfig(f"`{name}` must be between 0 and 1, both excluded, got {value}")
+    known = np.zeros((cognitive_map.num_actions, cognitive_map.num_nodes), dtype=bool)
+    known[cognitive_map.edge_action, cognitive_map.edge_source] = True
+    neighbours = _neighbour_matrix(cognitive_map)
+    blocks = [
+        (1 - slip)
+        * (_transition_matrix(cognitive_map, action) + _NEIGHBOUR_SHARE * neighbours * ~known[action])
+        for action in range(cognitive_map.num_actions)
+    ]
+    uniform_weight = np.where(known, slip, 1 - (1 - slip) * _NEIGHBOUR_SHARE)
+    others = max(cognitive_map.num_observations - 1, 1)
+    shown = np.arange(cognitive_map.num_observations)[:, None] == cognitive_map.node_observation
+    likelihood = np.where(shown, 1 - noise, noise / others)
+    return BeliefModel(csr_array(vstack(blocks)), uniform_weight, likelihood, known)
+
+
+def suggestion_likelihood(suggestions: Integers, num_nodes: int, trust: float) -> Floats:
+    """(V, B) how likely each walk's suggested node (B,) is at each node, up to a factor; -1 suggests nothing."""
+    given = np.flatnonzero(suggestions >= 0)
+    likelihood = np.full((num_nodes, len(suggestions)), (1 - trust) / num_nodes)
+    likelihood[suggestions[given], given] += trust
+    return likelihood
+
+
 def _exact(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDArray[np.int64]:
     """(U,) the node of each tuple that is among the known ones, else -1."""
     nodes = np.full(len(asked), -1, dtype=np.int64)
@@ -57,7 +186,7 @@ def _exact(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDArra
 
 
 def _nearest(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDArray[np.int64]:
-    """(U,) the node of the first known tuple that agrees in the most codes, or -1 if none agrees in any."""
+    """(U,) the node of the first known tuple that shares the most codes, or -1 if none shares any."""
     nodes = np.empty(len(asked), dtype=np.int64)
     rows = max(1, _COMPARISONS_AT_ONCE // len(known))
     for first in range(0, len(asked), rows):
@@ -71,123 +200,7 @@ def _nearest(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDAr
     return nodes
 
 
-# An action never taken at a node leads as likely to a neighbour or nowhere as to any node of the map.
-_NEARBY_SHARE = 0.5
-
-
-@dataclass(frozen=True, eq=False)
-class BeliefModel:
-    """What a map says about moving and seeing, softened so that no belief is ever impossible."""
-
-    moves: Any  # sparse (A * V, V): row a * V + target, column source; probability of following the map there
-    adrift: Floats  # (A, V) probability that an action taken at a node leads to any node at all
-    likelihood: Floats  # (O, V) probability of seeing an observation at a node
-    known: Booleans  # (A, V) whether the map knows where an action leads from a node
-
-    @property
-    def num_nodes(self) -> int:
-        return self.likelihood.shape[1]
-
-    @property
-    def num_actions(self) -> int:
-        return self.adrift.shape[0]
-
-    def ignorance(self) -> Floats:
-        """(V,) the belief of an agent that has seen nothing yet."""
-        return np.full(self.num_nodes, 1 / self.num_nodes)
-
-    def after_each_action(self, belief: Floats) -> Floats:
-        """(A, V) the belief after each action, before anything is seen."""
-        followed = (self.moves @ belief).reshape(self.num_actions, self.num_nodes)
-        return followed + (self.adrift @ belief)[:, None] / self.num_nodes
-
-    def after_action(self, belief: Floats, action: int) -> Floats:
-        """(V,) or (V, B) the belief after one action, before anything is seen."""
-        block = self.moves[action * self.num_nodes : (action + 1) * self.num_nodes]
-        return block @ belief + (self.adrift[action] @ belief) / self.num_nodes
-
-    def after_seeing(self, belief: Floats, observation: int) -> Floats:
-        """(V,) the belief once the observation is known too."""
-        weighed = belief * self.likelihood[observation]
-        return weighed / weighed.sum()
-
-
-def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float = 0.01) -> BeliefModel:
-    """The filter of a map.
-
-    slip: probability that an action does not lead where the map says but to any node: wrong edges, a
-        world that changed, an agent picked up and put down elsewhere.
-    noise: probability that another observation than the node's own is seen.
-    """
-    for name, value in (("slip", slip), ("noise", noise)):
-        if not 0 < value < 1:
-            raise BadConfig(f"`{name}` must be between 0 and 1, both excluded, got {value}")
-    known = np.zeros((cognitive_map.num_actions, cognitive_map.num_nodes), dtype=bool)
-    known[cognitive_map.edge_action, cognitive_map.edge_source] = True
-    near = _neighbourhoods(cognitive_map)
-    blocks = [
-        (1 - slip) * (_followed(cognitive_map, action) + _NEARBY_SHARE * near * ~known[action])
-        for action in range(cognitive_map.num_actions)
-    ]
-    adrift = np.where(known, slip, 1 - (1 - slip) * _NEARBY_SHARE)
-    others = max(cognitive_map.num_observations - 1, 1)
-    shown = np.arange(cognitive_map.num_observations)[:, None] == cognitive_map.node_observation
-    likelihood = np.where(shown, 1 - noise, noise / others)
-    return BeliefModel(csr_array(vstack(blocks)), adrift, likelihood, known)
-
-
-def _followed(cognitive_map: CognitiveMap, action: int) -> Any:
-    """Sparse (V, V): target by source, the share of times the action led from there to there."""
-    chosen = cognitive_map.edge_action == action
-    source, target = cognitive_map.edge_source[chosen], cognitive_map.edge_target[chosen]
-    support = np.maximum(cognitive_map.edge_support[chosen], 1).astype(float)
-    total = np.bincount(source, weights=support, minlength=cognitive_map.num_nodes)
-    size = (cognitive_map.num_nodes, cognitive_map.num_nodes)
-    return csr_array((support / total[source], (target, source)), shape=size)
-
-
-def _neighbourhoods(cognitive_map: CognitiveMap) -> Any:
-    """Sparse (V, V): target by source, the node itself and its successors with equal shares."""
-    nodes = np.arange(cognitive_map.num_nodes)
-    source = np.concatenate([cognitive_map.edge_source, nodes])
-    target = np.concatenate([cognitive_map.edge_target, nodes])
-    pairs = np.unique(np.stack([target, source]), axis=1)
-    shares = 1 / np.bincount(pairs[1], minlength=cognitive_map.num_nodes)[pairs[1]]
-    return csr_array((shares, (pairs[0], pairs[1])), shape=(len(nodes), len(nodes)))
-
-
-def track(
-    cognitive_map: CognitiveMap,
-    observations: Integers,
-    actions: Integers,
-    suggestions: Integers | None = None,
-    slip: float = 0.01,
-    noise: float = 0.01,
-    trust: float = 0.9,
-) -> tuple[Integers, Floats]:
-    """(B, N) the likeliest node at every step of every walk, and (B, N) how likely it is.
-
-    Each step is judged by what was seen and done up to it, and by the map alone: no model, no codes; unless
-    there are `suggestions` (B, N), nodes that the codes give say, right with probability `trust`; -1 is none.
-    """
-    walks, steps = observations.shape
-    if actions.shape != (walks, steps - 1):
-        raise BadWalks(f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)}, got {actions.shape}")
-    model = belief_model(cognitive_map, slip, noise)
-    nodes, certainty = np.empty((walks, steps), dtype=np.int32), np.empty((walks, steps))
-    belief = np.repeat(model.ignorance()[:, None], walks, axis=1)  # (V, B)
-    for step in range(steps):
-        if step:
-            belief = _advance_all(model, belief, actions[:, step - 1])
-        belief = belief * model.likelihood[observations[:, step]].T
-        if suggestions is not None:
-            belief = _heed_all(belief, suggestions[:, step], trust)
-        belief /= belief.sum(axis=0)
-        nodes[:, step], certainty[:, step] = belief.argmax(axis=0), belief.max(axis=0)
-    return nodes, certainty
-
-
-def _advance_all(model: BeliefModel, belief: Floats, actions: Integers) -> Floats:
+def _after_actions(model: BeliefModel, belief: Floats, actions: Integers) -> Floats:
     """(V, B) the beliefs after each walk's own action (B,)."""
     moved = np.empty_like(belief)
     for action in np.unique(actions):
@@ -196,36 +209,21 @@ def _advance_all(model: BeliefModel, belief: Floats, actions: Integers) -> Float
     return moved
 
 
-def _heed_all(belief: Floats, suggestions: Integers, trust: float) -> Floats:
-    """(V, B) the beliefs, not yet summing to one, after a suggested node (B,) for each walk."""
-    told = np.flatnonzero(suggestions >= 0)
-    support = np.full_like(belief, (1 - trust) / len(belief))
-    support[suggestions[told], told] += trust
-    return belief * support
+def _transition_matrix(cognitive_map: CognitiveMap, action: int) -> Any:
+    """Sparse (V, V): target by source, the share of times that the action led there."""
+    chosen = cognitive_map.edge_action == action
+    source, target = cognitive_map.edge_source[chosen], cognitive_map.edge_target[chosen]
+    support = np.maximum(cognitive_map.edge_support[chosen], 1).astype(float)
+    total = np.bincount(source, weights=support, minlength=cognitive_map.num_nodes)
+    size = (cognitive_map.num_nodes, cognitive_map.num_nodes)
+    return csr_array((support / total[source], (target, source)), shape=size)
 
 
-BELIEVED = 0.9  # a node less likely than this is no answer of the filter
-
-
-def whereabouts(
-    cognitive_map: CognitiveMap, codes: Codes, observations: Integers, actions: Integers
-) -> Integers:
-    """(B, N) the node of every step, judged by what was seen and done up to it; -1 where it is not known yet.
-
-    `observations` (B, N) and `actions` (B, N - 1) are those that the codes were made from.
-    """
-    by_code = nodes_by_code(cognitive_map, codes)
-    if cognitive_map.kind == "paper" or cognitive_map.num_nodes == 0:
-        return by_code
-    suggestions = by_code if cognitive_map.warnings else None
-    by_step = np.arange(observations.shape[1])
-    nodes, certainty = track(cognitive_map, observations, actions, suggestions)
-    nodes = np.where(certainty >= BELIEVED, nodes, by_code)
-    return np.where(by_step < codes.lengths[:, None], nodes, -1).astype(np.int32)
-
-
-def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
-    """(B, N) the node of every step by its codes alone, -1 where there is none and on padding."""
-    walks, steps, bottlenecks = codes.codes.shape
-    nodes = locate(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
-    return np.where(np.arange(steps) < codes.lengths[:, None], nodes, -1).astype(np.int32)
+def _neighbour_matrix(cognitive_map: CognitiveMap) -> Any:
+    """Sparse (V, V): target by source, the node itself and its successors with equal shares."""
+    nodes = np.arange(cognitive_map.num_nodes)
+    source = np.concatenate([cognitive_map.edge_source, nodes])
+    target = np.concatenate([cognitive_map.edge_target, nodes])
+    pairs = np.unique(np.stack([target, source]), axis=1)
+    shares = 1 / np.bincount(pairs[1], minlength=cognitive_map.num_nodes)[pairs[1]]
+    return csr_array((shares, (pairs[0], pairs[1])), shape=(len(nodes), len(nodes)))

@@ -1,8 +1,8 @@
-"""The rivals' planner: a model without a map imagines random walks and hopes to come across the target.
+"""The baselines' planner: a model without a map samples rollouts and checks whether one of them reaches the target.
 
-Appendix D of the paper. From a shared context the model rolls out random actions, taking its likeliest
-next observation for real. Wherever a rollout sees what is seen at the target there is a candidate. It is
-believed to be the target if the model, continued from there, foretells the tail of the real walk.
+Appendix D of the paper. From a shared context the model rolls out random actions, and takes its likeliest next
+observation as the one that follows. Every step of a rollout that shows the target's observation is a candidate. The
+tail of the real walk confirms a candidate if the model, continued from there, predicts all of it.
 """
 
 from __future__ import annotations
@@ -17,64 +17,64 @@ from numpy.typing import NDArray
 from cogmap.errors import BadConfig
 from cogmap.records import Booleans, Floats, Integers
 
-# Lengths of the pieces in which a tail is read. Most candidates are wrong and fail in the first steps.
+# A tail is read in pieces of these lengths. Most candidates are wrong and fail in the first steps.
 _FIRST_PIECES = (1, 1, 2, 4, 8)
 _LATER_PIECES = 16
 
 
 class State(Protocol):
-    """All that a predictor remembers of R histories."""
+    """The hidden state of a predictor after R histories."""
 
     def rows(self, index: NDArray[np.integer[Any]]) -> Self:
-        """The histories at `index` (Q,), in that order, some perhaps several times, as a state of its own."""
+        """The state of the histories at `index` (Q,), in that order; an index may occur several times."""
 
 
 AnyState = TypeVar("AnyState", bound=State)
 
 
 class Predictor(Protocol[AnyState]):
-    """A sequence model as this planner sees it: what it has read is a state, and a state is never changed.
+    """A sequence model for this planner. States are immutable: every method returns a new one.
 
-    Any network can be one; so can a script that knows the world.
+    A network can be a predictor, and so can a script that knows the world.
     """
 
     def begin(self, observations: Integers, actions: Integers) -> AnyState:
         """The state after reading observations (R, C) with the actions (R, C - 1) between them."""
 
     def predict(self, state: AnyState, actions: Integers) -> tuple[Floats, AnyState]:
-        """Logits (R, O) of what is seen after these actions (R,), and the state after reading them."""
+        """Logits (R, O) of the observation after these actions (R,), and the state after reading the actions."""
 
     def advance(self, state: AnyState, observations: Integers) -> AnyState:
-        """The state after reading what followed (R,) an action that `predict` was given."""
+        """The state after reading the observations (R,) that followed the actions given to `predict`."""
 
     def read(self, state: AnyState, actions: Integers, observations: Integers) -> tuple[Floats, AnyState]:
-        """As T times `predict` and `advance` with what really happened: actions and observations (R, T).
+        """The same as T calls of `predict` and `advance` with the real actions and observations (R, T).
 
-        Logits (R, T, O), where [:, t] foretells observations[:, t], and the state after all of it.
-        `read_by_steps` is this for a model that has no faster way.
+        Logits (R, T, O), where [:, t] predicts observations[:, t], and the state after the last step.
+        A model that has no faster method can use `read_by_steps`.
         """
 
 
 def read_by_steps(
     predictor: Predictor[AnyState], state: AnyState, actions: Integers, observations: Integers
 ) -> tuple[Floats, AnyState]:
-    """`Predictor.read`, one step after the other."""
+    """`Predictor.read`, step by step."""
     logits = []
     for step in range(actions.shape[1]):
-        foretold, state = predictor.predict(state, actions[:, step])
-        logits.append(foretold)
+        predicted, state = predictor.predict(state, actions[:, step])
+        logits.append(predicted)
         state = predictor.advance(state, observations[:, step])
     return np.stack(logits, axis=1), state
 
 
 @dataclass(frozen=True, eq=False)
 class RolloutProblems:
-    """Q walks cut in three: a context up to the start, a way to the target that is not shown, and a tail."""
+    """Q walks cut in three: a context up to the start, a hidden part from start to target, and a tail."""
 
-    context_observations: Integers  # (Q, C) the last one is seen at the start
+    context_observations: Integers  # (Q, C) the last one is the start's
     context_actions: Integers  # (Q, C - 1)
     target_observation: Integers  # (Q,)
-    tail_actions: Integers  # (Q, T) taken from the target on
+    tail_actions: Integers  # (Q, T) from the target on
     tail_observations: Integers  # (Q, T)
     num_actions: int
     rollout_steps: int  # actions from start to target in the real walk, N - 2C
@@ -82,12 +82,12 @@ class RolloutProblems:
 
 @dataclass(frozen=True, eq=False)
 class Rollouts:
-    """The random actions, and every candidate found along them."""
+    """The random actions, and every candidate along them."""
 
     actions: Integers  # (Q, W, T) of each problem's W rollouts
     problem: Integers  # (H,) of each candidate
     rollout: Integers  # (H,)
-    length: Integers  # (H,) actions after which it was found, from 0 to T
+    length: Integers  # (H,) actions from the start to the candidate, from 0 to T
     passed: Booleans  # (H,) whether the tail confirmed it
 
 
@@ -98,9 +98,9 @@ def roll_out(
     rollouts: int = 100,
     rows_at_once: int = 2000,
 ) -> Rollouts:
-    """`rollouts` random walks in the model's mind for each problem, with all candidates and their tails.
+    """Sample `rollouts` rollouts for each problem, and check all candidates by the tail.
 
-    rows_at_once: rollouts held together; the memory needed is that many states, and as many again for
+    rows_at_once: rollouts that are computed together. Memory holds that many states, and as many again for
         tails in the worst case. The result does not depend on it.
     """
     for name, value in (("rollouts", rollouts), ("rows_at_once", rows_at_once)):
@@ -128,7 +128,7 @@ def _roll_out_rows(
     rollout: Integers,
     actions: Integers,
 ) -> Iterator[_Candidates]:
-    """Candidates of some rollouts, step by step; `problem` and `rollout` (R,) say which."""
+    """Candidates of the rollouts given by `problem` and `rollout` (R,), step by step."""
     shown, row = np.unique(problem, return_inverse=True)
     context = problems.context_observations[shown], problems.context_actions[shown]
     state = predictor.begin(*context).rows(row)
@@ -139,20 +139,20 @@ def _roll_out_rows(
             seen = logits.argmax(axis=1).astype(np.int32)
             state = predictor.advance(state, seen)
         here = np.flatnonzero(seen == problems.target_observation[problem])
-        passed = _tails_foretold(predictor, state, problems, problem, here)
+        passed = _tails_predicted(predictor, state, problems, problem, here)
         yield problem[here], rollout[here], np.full(len(here), length), passed
 
 
-def _tails_foretold(
+def _tails_predicted(
     predictor: Predictor[AnyState],
     state: AnyState,
     problems: RolloutProblems,
     problem: Integers,
     candidates: NDArray[np.intp],
 ) -> Booleans:
-    """(H,) whether the model, continued from each candidate row (H,), foretells the whole tail.
+    """(H,) whether the model, continued from each candidate row (H,), predicts the whole tail.
 
-    The tail is read in pieces, and a candidate is dropped at the first piece with a mistake in it.
+    The tail is read in pieces. A candidate is dropped at the first piece with a wrong prediction.
     """
     alive = np.arange(len(candidates))
     branch: AnyState | None = None
@@ -171,7 +171,7 @@ def _tails_foretold(
 
 
 def _pieces(length: int) -> Iterator[tuple[int, int]]:
-    """Cuts of a tail: short pieces first."""
+    """The first and last step of each piece of a tail, short pieces first."""
     first = 0
     sizes = iter(_FIRST_PIECES)
     while first < length:

@@ -1,4 +1,4 @@
-"""Worlds as the navigator meets them: a function from an action to the next observation."""
+"""Worlds for the navigator to walk in: functions from an action to the next observation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Stepper = Callable[[int], int]
 
 
 class TableStepper:
-    """Walks in a table world. `position` is for the referee, not for the agent."""
+    """Walks in a table world. `position` is for the evaluation, the agent never reads it."""
 
     def __init__(self, world: TableWorld, position: int) -> None:
         if not 0 <= position < world.num_positions:
@@ -27,7 +27,7 @@ class TableStepper:
 
     @property
     def observation(self) -> int:
-        """What is seen here, before any action."""
+        """The observation at the current position."""
         return int(self.world.observation[self.position])
 
     def __call__(self, action: int) -> int:
@@ -36,7 +36,7 @@ class TableStepper:
 
 
 class PixelStepper(TableStepper):
-    """Walks in a 3D room by its views alone: each is drawn where the agent stands, and seen through a quantizer."""
+    """Walks in a 3D room. Each view is rendered at the agent's pose and quantized to an observation."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class PixelStepper(TableStepper):
 
     @property
     def image(self) -> NDArray[np.uint8]:
-        """(H, W, 3): what the agent sees here."""
+        """(H, W, 3) the view at the current position."""
         return self._view(*self._places[self.position].tolist())
 
     @property
@@ -62,8 +62,8 @@ class PixelStepper(TableStepper):
 class GymStepper:
     """Walks in a Gymnasium environment.
 
-    index_of: turns an observation of the environment into the index, or label, that the map knows it by.
-    action_of: turns the map's action into one of the environment, where the two differ.
+    index_of: maps an observation of the environment to its index or label on the map.
+    action_of: maps an action of the map to an action of the environment, where the two differ.
     """
 
     def __init__(

@@ -1,13 +1,13 @@
-"""Scores beside the paper's own rows and the ceiling, as text for a terminal or as HTML for a page."""
+"""Tables of scores beside the paper's rows and the ceiling, as text for a terminal or as HTML for a page."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from cogmap.evaluation.scores import Scores
+from cogmap.evaluation.scores import Scores, percent, ratio
 from cogmap.report.paper_rows import Mean, PaperRow, PaperTable
 
 MISSING = "-"
@@ -16,14 +16,14 @@ COLUMNS = ("", "TestAccu (%) ↑", "ImpFallback (%) ↑", "RatioSP ↓", "NormGE
 
 @dataclass(frozen=True)
 class Table:
-    """A heading and rows of text; the first column holds what the row is about."""
+    """Column headings and rows of text; the first column names the row."""
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     caption: str = ""
 
     def text(self) -> str:
-        """Columns under their headings, numbers to the right, the caption below."""
+        """Columns under their headings, numbers aligned right, the caption below."""
         lines = [self.columns, *self.rows]
         widths = [max(len(line[column]) for line in lines) for column in range(len(self.columns))]
         padded = [
@@ -37,7 +37,7 @@ class Table:
         return "\n".join([padded[0], rule, *padded[1:], *([self.caption] if self.caption else [])])
 
     def html(self) -> str:
-        """The same as a table element without the caption, every text escaped."""
+        """The same as a table element without the caption; every text is escaped."""
         head = "".join(
             f'<th scope="col">{escape(column)}</th>' if column else "<td></td>" for column in self.columns
         )
@@ -51,7 +51,7 @@ class Table:
 
 
 class Scored(NamedTuple):
-    """A model by its printed name, what is said of it beside that, and its scores."""
+    """A model's printed name, a remark and its scores."""
 
     method: str
     remark: str  # "here", "here, the paper's map"
@@ -59,7 +59,7 @@ class Scored(NamedTuple):
 
 
 def score_table(scored: Sequence[Scored], paper: PaperTable) -> Table:
-    """Our rows, after each model the paper's row of the same name, and the ceiling last."""
+    """Our rows, each model followed by the paper's row of the same name, and the ceiling last."""
     rows = []
     for index, entry in enumerate(scored):
         rows.append((f"{entry.method}, {entry.remark}", *_ours(entry.scores)))
@@ -72,7 +72,7 @@ def score_table(scored: Sequence[Scored], paper: PaperTable) -> Table:
 
 
 def all_scores_table(scored: Sequence[Scored]) -> Table:
-    """Every score there is, one a row, a column for each model."""
+    """All scores: a row for each score, a column for each model."""
     printed = [entry.scores.printed() for entry in scored]
     names = list(dict.fromkeys(name for scores in printed for name in scores))
     rows = tuple((name, *(scores.get(name, MISSING) for scores in printed)) for name in names)
@@ -81,11 +81,11 @@ def all_scores_table(scored: Sequence[Scored]) -> Table:
 
 def _ours(scores: Scores) -> tuple[str, ...]:
     return (
-        _percent(scores.test_accu),
-        _percent(scores.imp_fallback),
-        _ratio(scores.ratio_sp),
+        _shown(percent, scores.test_accu),
+        _shown(percent, scores.imp_fallback),
+        _shown(ratio, scores.ratio_sp),
         _distance(scores),
-        MISSING if scores.nodes is None else str(scores.nodes),
+        _shown(str, scores.nodes),
     )
 
 
@@ -100,8 +100,7 @@ def _theirs(row: PaperRow) -> tuple[str, ...]:
 
 
 def _ceiling(scores: Scores) -> tuple[str, ...]:
-    places = MISSING if scores.positions is None else str(scores.positions)
-    return (_percent(scores.ceiling), "100.00", "1.000", "0.000", places)
+    return (_shown(percent, scores.ceiling), "100.00", "1.000", "0.000", _shown(str, scores.positions))
 
 
 def _caption(paper: PaperTable, scores: Scores) -> str:
@@ -112,18 +111,14 @@ def _caption(paper: PaperTable, scores: Scores) -> str:
     )
 
 
-def _percent(share: float | None) -> str:
-    return MISSING if share is None else f"{100 * share:.2f}"
-
-
-def _ratio(value: float | None) -> str:
-    return MISSING if value is None else f"{value:.3f}"
+def _shown(show: Callable[[Any], str], value: Any) -> str:
+    return MISSING if value is None else show(value)
 
 
 def _distance(scores: Scores) -> str:
-    """NormGED, marked where it is only known to be no more than this."""
+    """NormGED, marked where it is only an upper bound."""
     bound = scores.norm_ged_lower is not None and scores.norm_ged_lower != scores.norm_ged
-    return ("≤ " if bound else "") + _ratio(scores.norm_ged)
+    return ("≤ " if bound else "") + _shown(ratio, scores.norm_ged)
 
 
 def _mean(mean: Mean, digits: int) -> str:
