@@ -17,7 +17,8 @@ from cogmap.maps.layout import layout_map
 from cogmap.planning.localise import whereabouts
 from cogmap.planning.shortest_paths import solve
 from cogmap.report.map_figures import draw_map, points_at_places
-from cogmap.report.room_figures import cell_centres, draw_walk, draw_world, save_figure
+from cogmap.report.room_figures import cell_centres, draw_walk, draw_world
+from cogmap.report.style import save_figure
 from cogmap.runs.run import load_run
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_truth

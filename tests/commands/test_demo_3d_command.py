@@ -16,7 +16,7 @@ from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.ged import true_map
 from cogmap.maps.store import save_map
-from cogmap.report import room3d_figures, room3d_film
+from cogmap.report import room3d_page, room3d_film
 from cogmap.runs.folder import MAP_FILES
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
@@ -46,7 +46,7 @@ def short_training(walks, folder, **choices):
 def _small(monkeypatch):
     monkeypatch.setattr(demo_3d, "learn", short_training)
     monkeypatch.setattr(demo_3d, "Room3d", partial(Room3d, height=4, width=4, textures="painted"))
-    for module in (room3d_figures, room3d_film):
+    for module in (room3d_page, room3d_film):
         monkeypatch.setattr(module, "PORTRAIT", Finish(width=220, height=200, field_of_view=18, sky=False))
     for name, value in (("TRAINING_WALKS", 40), ("TEST_WALKS", 30), ("STEPS", 110), ("GOALS", 10)):
         monkeypatch.setattr(demo_3d, name, value)

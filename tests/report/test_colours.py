@@ -1,10 +1,10 @@
-"""Colours: stable, distinct, and away from those of walks and paths."""
+"""Colours: stable, distinct, and different from those of walks and paths."""
 
 import colorsys
 
 import pytest
 
-from cogmap.report.colours import observation_colours, text_colour
+from cogmap.report.colours import observation_colours
 
 
 def test_a_colour_does_not_depend_on_how_many_there_are():
@@ -28,8 +28,3 @@ def test_no_observation_looks_like_a_walk_or_a_path(colour):
     red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
     hue, _, saturation = colorsys.rgb_to_hls(red, green, blue)
     assert saturation < 0.25 or 0.05 < hue < 0.77
-
-
-def test_text_on_colours():
-    assert text_colour("#ffffff") == "#000000"
-    assert text_colour("#2d3e50") == "#ffffff"

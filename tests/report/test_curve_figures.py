@@ -53,7 +53,7 @@ def test_teleportation_leaves_a_gap_where_nobody_is_on_the_map():
 def test_training_curves_with_the_use_of_the_dictionary():
     loss, accuracy, codes = training_figure(ROWS).axes
     assert loss.lines[0].get_xydata()[0].tolist() == [100, 2]
-    assert curves(accuracy)["held-back walks"][0] == pytest.approx([100, 55])
+    assert curves(accuracy)["held-out walks"][0] == pytest.approx([100, 55])
     assert curves(codes)["in use"][0] == [300, 300]
     assert curves(codes)["perplexity"][-1] == [800, 400]
 

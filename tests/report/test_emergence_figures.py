@@ -23,7 +23,7 @@ def test_ours_are_lines_through_their_points_and_the_papers_are_dotted() -> None
     assert len(axes[1].lines) == len(PAPER["imp_fallback"])
 
 
-def test_what_an_encoder_knows_observations_by_is_seen_in_the_line() -> None:
+def test_each_encoder_has_its_own_line_style() -> None:
     ends = (", gru", ", gru, nameless", ", gru, plain")
     drawn = (
         emergence_figure({"test_accu": {f"TDB(S=3, M=4){end}": [(200, 0.5)] for end in ends}}).axes[0].lines

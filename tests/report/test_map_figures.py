@@ -16,7 +16,8 @@ from cogmap.errors import BadWorld
 from cogmap.evaluation.ged import true_map
 from cogmap.records import TableWorld, Truth
 from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
-from cogmap.report.map_figures import map_figure, merged_nodes, plan_figure, points_at_places
+from cogmap.report.map_figures import map_figure, merged_nodes, points_at_places
+from cogmap.report.room_figures import plan_figure
 from cogmap.report.style import svg_text
 
 MAP = true_map(ROOM)
@@ -91,20 +92,20 @@ def test_a_node_that_is_seldom_elsewhere_or_never_active_is_not_merged():
 
 def test_a_plan_runs_in_red_from_a_to_b():
     context, goal = TRUTH.positions[0, :20], 0
-    met = optimal_route(ROOM, int(context[-1]), goal).positions
-    figure = plan_figure(ROOM, context, met, goal)
+    visited = optimal_route(ROOM, int(context[-1]), goal).positions
+    figure = plan_figure(ROOM, context, visited, goal)
     path = artists(figure, LineCollection)[-1]
     assert to_hex(path.get_colors()[0]) == PATH_COLOUR
-    assert np.array(path.get_segments())[:, 1, ::-1].tolist() == ROOM.coordinates[met[1:]].tolist()
+    assert np.array(path.get_segments())[:, 1, ::-1].tolist() == ROOM.coordinates[visited[1:]].tolist()
     ends = {text.get_text(): text.get_position()[::-1] for text in figure.axes[0].texts}
-    assert ends == {"A": tuple(ROOM.coordinates[met[0]]), "B": tuple(ROOM.coordinates[goal])}
+    assert ends == {"A": tuple(ROOM.coordinates[visited[0]]), "B": tuple(ROOM.coordinates[goal])}
     assert crosses(figure) == []
 
 
 def test_a_plan_that_leads_elsewhere_ends_in_a_cross():
     context, goal = TRUTH.positions[0, :20], 0
-    met = optimal_route(ROOM, int(context[-1]), goal).positions[:-1]
-    assert crosses(plan_figure(ROOM, context, met, goal)) == [tuple(ROOM.coordinates[met[-1]][::-1])]
+    visited = optimal_route(ROOM, int(context[-1]), goal).positions[:-1]
+    assert crosses(plan_figure(ROOM, context, visited, goal)) == [tuple(ROOM.coordinates[visited[-1]][::-1])]
 
 
 def crosses(figure):

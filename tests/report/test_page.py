@@ -1,4 +1,4 @@
-"""report.html: one file, no request, nothing that a user wrote becomes markup, and only what there is material for."""
+"""report.html: one file, no request, no user's text becomes markup, and only sections for which there is data."""
 
 import base64
 import hashlib
@@ -14,9 +14,10 @@ from report_material import ROOM, TRUTH, WALKS, material, merging, perfect
 from cogmap.evaluation.ged import true_map
 from cogmap.records import TableWorld, Truth
 from cogmap.report.colours import observation_colours
-from cogmap.report.example import example_problem
-from cogmap.report.map_data import map_data
-from cogmap.report.page import script_json, write_report
+from cogmap.report.html import script_json
+from cogmap.report.material import example_problem
+from cogmap.report.page import write_report
+from cogmap.report.pictures import map_data
 
 EVIL = ("</script><script>alert(1)</script>", "<img src=x onerror=alert(1)>", "\"'&amp;", "\u2028$title")
 
@@ -59,7 +60,7 @@ def data_of(page):
     return json.loads(re.search(r'id="map-data">(.*?)</script>', page, re.DOTALL)[1])
 
 
-def test_nothing_in_it_asks_for_anything(page):
+def test_it_makes_no_request(page):
     addresses = [
         value
         for _, attributes in Elements(page).found
@@ -80,15 +81,15 @@ def test_its_policy_forbids_requests_and_lets_only_its_own_script_run(page):
     assert f"script-src 'sha256-{digest}'" in policy
 
 
-def test_the_story_in_order(page):
+def test_sections_in_order(page):
     assert headings(page) == [
         "Scores",
         "Plan on the map yourself",
         "The map beside the truth",
         "A plan",
-        "Beside it: TDB(S=1, M=1)",
-        "Inside",
-        "How to make this again",
+        "For comparison: TDB(S=1, M=1)",
+        "Diagnostics",
+        "How to reproduce this page",
     ]
     assert "There are 48 places, and the map is exact; it solves 100.00% of the planning problems." in page
     assert "cogmap learn WALKS --out runs/room" in page
@@ -102,12 +103,12 @@ def test_every_picture_is_in_the_page_and_in_its_folder_and_described(both, page
     assert inside == set(beside.values())
     assert sorted(beside) == [
         "accuracy",
+        "baseline_map",
+        "baseline_plan",
         "codes",
         "map",
         "map_at_places",
         "plan",
-        "rival_map",
-        "rival_plan",
         "room",
         "teleportation",
         "training",
@@ -115,7 +116,7 @@ def test_every_picture_is_in_the_page_and_in_its_folder_and_described(both, page
     assert all(len(image["alt"]) > 20 for image in images)
 
 
-def test_the_map_comes_back_from_the_page(page):
+def test_the_page_contains_the_map(page):
     data, found = data_of(page), true_map(ROOM)
     assert data["nodes"]["observation"] == found.node_observation.tolist()
     for name in ("source", "action", "target", "support"):
@@ -129,20 +130,20 @@ def test_the_map_comes_back_from_the_page(page):
     assert len(layout["points"]) == 48
 
 
-def test_it_opens_with_the_plan_that_it_tells(page):
+def test_the_explorer_opens_with_the_example(page):
     example = example_problem(perfect(), merging())
     assert data_of(page)["example"] == {
         "start": int(example.own.plan.nodes[0]),
         "goal": int(example.own.plan.nodes[-1]),
     }
-    assert f"Test walk {example.walk}: having seen its first {example.start_step + 1} observations" in page
+    assert f"Test walk {example.walk}: after its first {example.start_step + 1} observations" in page
 
 
-def test_the_example_is_one_that_the_rival_gets_wrong():
+def test_the_example_is_one_that_the_baseline_gets_wrong():
     example = example_problem(perfect(), merging())
-    assert example.own.met[-1] == example.goal
-    assert example.rival.met[-1] != example.goal
-    assert example.context[-1] == example.own.met[0] == example.rival.met[0]
+    assert example.own.visited[-1] == example.goal
+    assert example.baseline.visited[-1] != example.goal
+    assert example.context[-1] == example.own.visited[0] == example.baseline.visited[0]
 
 
 def test_labels_are_text_and_never_markup(tmp_path):
@@ -158,7 +159,7 @@ def test_labels_are_text_and_never_markup(tmp_path):
     assert EVIL[1] in elements.text
 
 
-def test_json_in_a_script_is_ascii_without_angles_and_says_the_same():
+def test_json_in_a_script_is_ascii_without_angle_brackets_and_loads_as_the_same():
     text = script_json(EVIL)
     assert text.isascii()
     assert not set("<>&") & set(text)
@@ -167,7 +168,7 @@ def test_json_in_a_script_is_ascii_without_angles_and_says_the_same():
 
 def test_without_truth_what_needs_it_is_left_out(tmp_path):
     page = write_report(tmp_path, material(true_map(ROOM), truth=None)).read_text(encoding="utf-8")
-    assert headings(page) == ["Plan on the map yourself", "The map", "Inside"]
+    assert headings(page) == ["Plan on the map yourself", "The map", "Diagnostics"]
     assert sorted(path.stem for path in (tmp_path / "figures").iterdir()) == [
         "accuracy",
         "codes",
@@ -205,11 +206,11 @@ def test_a_node_without_a_place_is_null_in_the_data():
     assert laid_out["points"][48] is not None
 
 
-def test_warnings_of_the_map_are_told(tmp_path):
-    found = replace(true_map(ROOM), warnings=("the model foretells too little",))
+def test_warnings_of_the_map_are_shown(tmp_path):
+    found = replace(true_map(ROOM), warnings=("the model predicts too little",))
     bare = replace(perfect(), cognitive_map=found, rows=(), scored=(), reading=None)
     page = write_report(tmp_path, bare).read_text(encoding="utf-8")
-    assert '<div class="warning" role="note"><ul><li>the model foretells too little</li></ul></div>' in page
+    assert '<div class="warning" role="note"><ul><li>the model predicts too little</li></ul></div>' in page
 
 
 def test_walks_too_short_for_a_problem_have_no_plan():

@@ -14,7 +14,7 @@ from cogmap.errors import NoPath
 from cogmap.evaluation.ged import true_map
 from cogmap.planning.shortest_paths import solve
 from cogmap.records import CognitiveMap, TableWorld
-from cogmap.report.map_data import map_data
+from cogmap.report.pictures import map_data
 
 NODE = shutil.which("node")
 pytestmark = pytest.mark.skipif(NODE is None, reason="needs node")

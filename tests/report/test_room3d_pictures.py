@@ -13,9 +13,16 @@ from cogmap.errors import MissingExtra
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.ged import true_map
 from cogmap.maps.layout import layout_map
-from cogmap.report import room3d_figures, room3d_film
-from cogmap.report.room3d_figures import clusters_figure, strip_figure
-from cogmap.report.room3d_page import RoomStory, draw_room_pictures, far_apart, make_film, room_section
+from cogmap.report import room3d_film, room3d_page
+from cogmap.report.room3d_page import (
+    Room3dMaterial,
+    clusters_figure,
+    draw_room_pictures,
+    far_apart,
+    make_film,
+    room_section,
+    strip_figure,
+)
 from cogmap.walks.quantize import fit_quantizer
 from cogmap.walks.views import sample_view_walks
 
@@ -26,23 +33,23 @@ except MissingExtra as error:
 
 
 @pytest.fixture(scope="module")
-def story() -> RoomStory:
+def story() -> Room3dMaterial:
     room = EgocentricRoom(4, 4, seed=1, textures="painted")
     walks, truth = sample_view_walks(room, 30, 80, np.random.default_rng(0))
     quantizer = fit_quantizer(walks, clusters=20)  # so few that places look alike
     _, seen = quantizer.walks_and_truth(walks, truth)
     found = true_map(seen.world)
     place = np.arange(room.num_positions, dtype=np.int32)
-    return RoomStory(room, walks, quantizer, seen.world, found, layout_map(found), place)
+    return Room3dMaterial(room, walks, quantizer, seen.world, found, layout_map(found), place)
 
 
 @pytest.fixture(autouse=True)
 def _small_portraits(monkeypatch):
-    for module in (room3d_figures, room3d_film):
+    for module in (room3d_page, room3d_film):
         monkeypatch.setattr(module, "PORTRAIT", Finish(width=220, height=200, field_of_view=18, sky=False))
 
 
-def test_every_picture_is_written_and_told(story, tmp_path):
+def test_every_picture_is_written_and_described(story, tmp_path):
     shown = list(draw_room_pictures(story, tmp_path))
     assert [each.file for each in shown] == [
         "room_isometric.png",
@@ -66,9 +73,9 @@ def test_the_film_ends_at_the_goal(story, tmp_path):
     moments = make_film(story, tmp_path / "film.gif")
     assert moments[0].position == start
     assert moments[-1].position == goal  # node and place have the same number here
-    assert moments[-1].caption == "here it is"
+    assert moments[-1].caption == "at the goal"
     assert len(moments[0].planned) == 0  # it starts at a view that several places share
-    assert moments[0].caption.startswith("it could be at")
+    assert moments[0].caption.startswith("not localised: ")
     with Image.open(tmp_path / "film.gif") as film:
         assert film.n_frames == len(moments)
         seen = np.asarray(film.convert("RGB")).astype(int)  # the first frame
@@ -90,7 +97,7 @@ def test_an_agent_given_views_alone_reaches_its_goals(story):
     assert reach(story.cognitive_map, story.room, story.quantizer, elsewhere, 5, rng) == 0.0
 
 
-def test_a_strip_tells_each_action_under_the_view_it_was_taken_at(story):
+def test_a_strip_shows_each_action_under_the_view_at_which_it_was_taken(story):
     figure = strip_figure(story.walks.views, story.walks, walk=2, first=3, steps=6)
     labels = [axes.get_xlabel().split()[-1:] for axes in figure.axes]
     done = [story.walks.action_labels[action] for action in story.walks.actions[2, 3:8]]

@@ -14,7 +14,8 @@ from cogmap.environments.table import torus
 from cogmap.errors import BadOutput, BadWorld
 from cogmap.records import TableWorld
 from cogmap.report.colours import WALK_COLOUR, observation_colours
-from cogmap.report.room_figures import cell_centres, draw_world, save_figure, world_figure
+from cogmap.report.room_figures import cell_centres, draw_world, world_figure
+from cogmap.report.style import save_figure
 
 ROOM = AliasedRoom(6, 9, observations=4, patch=3, walls=4, seed=3)
 

@@ -15,10 +15,10 @@ OWN = Scores(
     positions=48,
     problems=200,
 )
-RIVAL = Scores(
+BASELINE = Scores(
     test_accu=0.99, imp_fallback=0.055, ratio_sp=1.0, norm_ged=0.4321, norm_ged_lower=0.4, nodes=27
 )
-SCORED = [Scored("TDB(S=3, M=1)", "here", OWN), Scored("TDB(S=1, M=1)", "here", RIVAL)]
+SCORED = [Scored("TDB(S=3, M=1)", "here", OWN), Scored("TDB(S=1, M=1)", "here", BASELINE)]
 
 GOLDEN = """\
                              TestAccu (%) ↑  ImpFallback (%) ↑    RatioSP ↓      NormGED ↓  nodes
@@ -38,7 +38,7 @@ def test_golden_text():
 
 
 def test_two_maps_of_one_model_share_the_papers_row():
-    both = [SCORED[0], Scored("TDB(S=3, M=1)", "here, the paper's map", RIVAL)]
+    both = [SCORED[0], Scored("TDB(S=3, M=1)", "here, the paper's map", BASELINE)]
     names = [row[0] for row in score_table(both, ALIASED_ROOM).rows]
     assert names == [
         "TDB(S=3, M=1), here",

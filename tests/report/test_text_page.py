@@ -13,8 +13,8 @@ from cogmap.records import CognitiveMap
 from cogmap.report.text_page import (
     TextMaterial,
     node_table,
+    sample_text,
     summary,
-    walk_text,
     word_table,
     write_text_report,
 )
@@ -55,13 +55,13 @@ def material(concepts: NodeConcepts | None = None, warnings: tuple[str, ...] = (
     return TextMaterial("TDB(S=5, M=1)", "words", {"seed": 0}, graph(warnings), layout, ROWS, concepts)
 
 
-def test_nodes_tell_their_word_and_what_follows() -> None:
+def test_nodes_have_their_word_and_what_follows() -> None:
     table = node_table(graph(), None)
     assert table.rows[0] == ("0: the", "33.61%", "cat 75%, <b>dog</b> 25%")
     assert [row[0] for row in table.rows] == ["0: the", "3: the", "1: cat", "2: <b>dog</b>"]
 
 
-def test_nodes_tell_their_concept_where_it_is_known() -> None:
+def test_nodes_have_their_concept_where_it_is_known() -> None:
     assert [row[3] for row in node_table(graph(), CONCEPTS).rows] == ["cats", "never active", "cats", "dogs"]
 
 
@@ -69,25 +69,25 @@ def test_words_with_several_uses_come_first() -> None:
     assert word_table(graph()).rows == (("the", "2"), ("cat", "1"), ("<b>dog</b>", "1"))
 
 
-def test_a_text_is_walked_along_edges() -> None:
-    told = walk_text(graph(), 30, np.random.default_rng(0))
-    assert told[:1] == ["the"]
-    assert set(pairwise(told)) <= {
+def test_a_text_is_sampled_along_edges() -> None:
+    sampled = sample_text(graph(), 30, np.random.default_rng(0))
+    assert sampled[:1] == ["the"]
+    assert set(pairwise(sampled)) <= {
         ("the", "cat"),
         ("the", "<b>dog</b>"),
         ("cat", "the"),
         ("<b>dog</b>", "the"),
         ("the", "the"),
     }
-    assert len(told) == 30
+    assert len(sampled) == 30
 
 
 def test_the_summary_counts_words_and_concepts() -> None:
-    told = summary(material(CONCEPTS))
-    assert "3 different words" in told
-    assert "4 nodes and 5 edges" in told
-    assert "foretells 45.0% of the next words" in told
-    assert "95.0% of the steps are of the concept" in told
+    text = summary(material(CONCEPTS))
+    assert "3 different words" in text
+    assert "4 nodes and 5 edges" in text
+    assert "predicts 45.0% of the next words" in text
+    assert "95.0% of the steps are of the concept" in text
 
 
 @pytest.mark.parametrize("concepts", [None, CONCEPTS])

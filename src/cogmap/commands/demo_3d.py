@@ -15,10 +15,11 @@ from cogmap.environments.oracle import aliasing
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.places import node_places
 from cogmap.planning.localise import whereabouts
+from cogmap.report.html import FIGURES_FOLDER
 from cogmap.report.material import Material, Reading
-from cogmap.report.page import FIGURES_FOLDER, write_report
+from cogmap.report.page import write_report
 from cogmap.report.paper_rows import EGOCENTRIC_ROOM
-from cogmap.report.room3d_page import RoomStory, draw_room_pictures, room_section
+from cogmap.report.room3d_page import Room3dMaterial, draw_room_pictures, room_section
 from cogmap.report.tables import score_table
 from cogmap.runs.folder import SCORE_FILES
 from cogmap.runs.run import Run
@@ -71,7 +72,7 @@ def _learn(training: Room3d, folder: Path, steps: int) -> Run:
     return opened
 
 
-def _read(opened: Run, test: Room3d) -> tuple[RoomStory, Material]:
+def _read(opened: Run, test: Room3d) -> tuple[Room3dMaterial, Material]:
     """What the pictures are drawn from, and the run's reading of the test walks."""
     seen, quantizer = cast(ViewWalks, load_walks(test.out)), cast(ViewQuantizer, opened.quantizer)
     walks, truth = quantizer.walks_and_truth(seen, load_truth(test.out, seen))
@@ -79,18 +80,18 @@ def _read(opened: Run, test: Room3d) -> tuple[RoomStory, Material]:
     found, codes = opened.map, cast(Reading, material.reading).codes
     nodes = whereabouts(found, codes, walks.observations, walks.actions)
     place = node_places(nodes, walks.step_mask(), found.num_nodes, truth).position
-    story = RoomStory(test.world(), seen, quantizer, truth.world, found, material.layout, place)
+    story = Room3dMaterial(test.world(), seen, quantizer, truth.world, found, material.layout, place)
     return story, material
 
 
-def _reached(story: RoomStory) -> float:
+def _reached(story: Room3dMaterial) -> float:
     rng = np.random.default_rng(0)
     return goals_reached_from_pixels(
         story.cognitive_map, story.room, story.quantizer, story.place, GOALS, rng
     )
 
 
-def _draw(opened: Run, story: RoomStory, material: Material, out: Path, command: str) -> Path:
+def _draw(opened: Run, story: Room3dMaterial, material: Material, out: Path, command: str) -> Path:
     figures = out / FIGURES_FOLDER
     shown = []
     for each in draw_room_pictures(story, figures):

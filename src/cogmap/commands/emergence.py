@@ -13,7 +13,7 @@ Curves = dict[str, dict[str, list[tuple[int, float]]]]  # by metric and method: 
 def draw_emergence(path: Path, with_paper: bool) -> None:
     """The curves of all rows that there are, as a figure beside their file."""
     from cogmap.report.curve_figures import emergence_figure
-    from cogmap.report.room_figures import save_figure
+    from cogmap.report.style import save_figure
 
     figure = path.with_name(f"{path.stem}-emergence.png")
     save_figure(emergence_figure(_curves(path), with_paper=with_paper), figure)

@@ -215,7 +215,7 @@ def _rows(
 def _save_by_step(finished: Run, scores: FamilyScores) -> None:
     """The accuracy by step of the walk, as a figure in the run's folder."""
     from cogmap.report.curve_figures import accuracy_figure
-    from cogmap.report.room_figures import save_figure
+    from cogmap.report.style import save_figure
 
     ceiling = None if scores.ceiling is None else scores.ceiling.by_step
     save_figure(

@@ -38,7 +38,7 @@ def _check(args: Sampling) -> None:
     """Everything that can be refused before the work."""
     check_output(args.out)
     if args.figure is not None:
-        from cogmap.report.room_figures import check_figure_path
+        from cogmap.report.style import check_figure_path
 
         check_figure_path(args.figure)
     if not 0 <= args.noise <= 1:
@@ -72,7 +72,8 @@ def _write(args: Sampling, sample: Sample) -> dict[str, Path]:
     else:
         save_walks(args.out, sample.walks)
     if args.figure is not None and sample.truth is not None and sample.pictured is not None:
-        from cogmap.report.room_figures import save_figure, world_figure
+        from cogmap.report.room_figures import world_figure
+        from cogmap.report.style import save_figure
 
         save_figure(world_figure(sample.pictured, sample.truth.positions[0, :FIGURE_STEPS]), args.figure)
         written["figure"] = args.figure

@@ -1,4 +1,4 @@
-"""Colours, and nodes at the places that they stand for. Without matplotlib, for pages that draw by themselves."""
+"""The colours of observations, and where the nodes of one place are drawn. Needs no matplotlib."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ import numpy as np
 from cogmap.records import Floats, Integers
 
 WALK_COLOUR = "#ff00ff"  # the paper draws walks in fuchsia
-PATH_COLOUR = "#d62728"  # and paths in red; observations keep away from both
-
-# Far apart in lightness as well as in hue, so that they differ in print and for most colour-blind readers.
+PATH_COLOUR = "#d62728"  # and paths in red; no observation has a similar colour
+# They differ in lightness as well as in hue, for print and for most colour-blind readers.
 _CHOSEN = (
     "#4c78a8",
     "#f2cf5b",
@@ -26,38 +25,20 @@ _CHOSEN = (
     "#1f8a8a",
     "#b6a6d8",
 )
-_GOLDEN = 0.618033988749895  # steps of the golden ratio keep neighbouring indices apart in hue
-
-
-def observation_colours(num_observations: int) -> tuple[str, ...]:
-    """`num_observations` colours as "#rrggbb"; index k has the same colour however many there are."""
-    return tuple(_colour(index) for index in range(num_observations))
-
-
-def text_colour(background: str) -> str:
-    """Black or white, whichever reads better on a colour."""
-    red, green, blue = (int(background[place : place + 2], 16) / 255 for place in (1, 3, 5))
-    return "#000000" if 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 else "#ffffff"
-
-
-def _colour(index: int) -> str:
-    if index < len(_CHOSEN):
-        return _CHOSEN[index]
-    turn = index - len(_CHOSEN)
-    hue = 0.08 + 0.66 * ((turn * _GOLDEN) % 1)  # orange to violet: neither red nor fuchsia
-    lightness = (0.40, 0.72, 0.56)[turn % 3]
-    red, green, blue = colorsys.hls_to_rgb(hue, lightness, 0.55)
-    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"
-
-
+_GOLDEN = 0.618033988749895  # steps of the golden ratio give neighbouring indices different hues
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 _SPREAD = 0.34  # of a cell: how far from its middle the nodes of one place are drawn
 
 
-def side_by_side(centres: Floats, position: Integers) -> Floats:
-    """(V, 2): each node at the middle (P, 2) of its place (V,), nan where it has none.
+def observation_colours(num_observations: int) -> tuple[str, ...]:
+    """`num_observations` colours as "#rrggbb"; index k has the same colour for any number of observations."""
+    return tuple(_colour(index) for index in range(num_observations))
 
-    Those of one place are spread like the seeds of a sunflower.
+
+def side_by_side(centres: Floats, position: Integers) -> Floats:
+    """(V, 2) each node at the middle (P, 2) of its place (V,), nan where it has none.
+
+    The nodes of one place are spread on a golden-angle spiral.
     """
     points = np.full((len(position), 2), np.nan)
     order = np.argsort(position, kind="stable")
@@ -71,3 +52,13 @@ def side_by_side(centres: Floats, position: Integers) -> Floats:
         (radius * np.cos(turn), radius * np.sin(turn)), axis=1
     )
     return points
+
+
+def _colour(index: int) -> str:
+    if index < len(_CHOSEN):
+        return _CHOSEN[index]
+    turn = index - len(_CHOSEN)
+    hue = 0.08 + 0.66 * ((turn * _GOLDEN) % 1)  # orange to violet: neither red nor fuchsia
+    lightness = (0.40, 0.72, 0.56)[turn % 3]
+    red, green, blue = colorsys.hls_to_rgb(hue, lightness, 0.55)
+    return f"#{round(red * 255):02x}{round(green * 255):02x}{round(blue * 255):02x}"

@@ -1,30 +1,34 @@
-"""Pictures of a learned map, at the true places of its nodes or laid out without them, and of a plan in the room."""
+"""Figures of a learned map, at true places or laid out without truth, and of the latent graph of a text."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
+from matplotlib.patches import Patch
 
+from cogmap.evaluation.concepts import NodeConcepts
 from cogmap.evaluation.places import MERGED_SHARE
-from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth
-from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours, side_by_side
-from cogmap.report.room_figures import add_legend, cell_centres, draw_walk, draw_world
-from cogmap.report.style import FADED, INK, styled
+from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth, label_of
+from cogmap.report.colours import WALK_COLOUR, observation_colours, side_by_side
+from cogmap.report.room_figures import add_legend, cell_centres, draw_world
+from cogmap.report.style import FADED, INK, MANY_ARTISTS, styled
 
-_MANY = 2000  # nodes; more are drawn as one picture, or the SVG gets heavy
+_LABELLED_NODES = 40  # of a text's graph
+_WORD_LIMIT = 14  # characters of a label
 
 
 def points_at_places(world: TableWorld, position: Integers) -> Floats:
-    """(V, 2): x and y of each node at its place (V,), those of one place side by side; nan where it has none."""
+    """(V, 2) x, y of each node at its place (V,), those of one place side by side; nan where it has none."""
     return side_by_side(cell_centres(world), position)
 
 
 def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
-    """(V,): nodes that stand for several places, from the node at every step (B, N), -1 where there is none."""
+    """(V,) nodes that stand for several places, from the node of every step (B, N), -1 where there is none."""
     located = nodes >= 0
     visits = np.zeros((num_nodes, truth.world.num_positions))
     np.add.at(visits, (nodes[located], truth.positions[located]), 1)
@@ -33,7 +37,7 @@ def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
 
 @styled
 def map_figure(cognitive_map: CognitiveMap, points: Floats, merged: Booleans | None = None) -> Figure:
-    """The map with its nodes at `points` (V, 2) x, y; nodes at nan are left out, merged ones (V,) ringed."""
+    """The map with its nodes at `points` (V, 2) x, y. Nodes at nan are left out, merged nodes (V,) have a ring."""
     shown = points[~np.isnan(points[:, 0])]
     span = np.ptp(shown, axis=0) if len(shown) else np.ones(2)
     width, height = np.clip(span / max(span.max(), 1e-9), 0.3, 1) * 3.8
@@ -44,8 +48,60 @@ def map_figure(cognitive_map: CognitiveMap, points: Floats, merged: Booleans | N
     return figure
 
 
+@styled
+def new_rooms_figure(rooms: Sequence[tuple[TableWorld, CognitiveMap, Integers]]) -> Figure:
+    """One column per room: the world, and the map with its nodes (V,) at the places that they stand for."""
+    figure = Figure(figsize=(3.0 * len(rooms), 5.2), layout="constrained")
+    panels = figure.subplots(2, len(rooms), squeeze=False)
+    for column, (world, found, position) in enumerate(rooms):
+        draw_world(panels[0, column], world)
+        draw_map(panels[1, column], found, points_at_places(world, position))
+        panels[0, column].set_title("a new room")
+        panels[1, column].set_title(f"its map: {found.num_nodes} nodes")
+    return figure
+
+
+@styled
+def concept_figure(cognitive_map: CognitiveMap, points: Floats, concepts: NodeConcepts) -> Figure:
+    """The graph at `points` (V, 2); nodes, and edges within a concept, have the colour of their concept."""
+    figure = Figure(figsize=(7.2, 5.4), layout="constrained")
+    axes = figure.add_subplot()
+    colours = np.array([*observation_colours(len(concepts.names)), FADED])  # the last, -1, is never active
+    ends = _ends(cognitive_map)
+    one, other = concepts.concept[ends].T
+    crossing = one != other
+    _draw_edges(axes, points[ends[crossing]], np.full(crossing.sum(), INK), 0.35)
+    _draw_edges(axes, points[ends[~crossing]], colours[one[~crossing]], 0.3)
+    _draw_nodes(axes, cognitive_map, points, colours[concepts.concept])
+    counts = np.bincount(concepts.concept[concepts.concept >= 0], minlength=len(concepts.names))
+    handles = [
+        Patch(facecolor=colour, edgecolor="grey", label=f"{name}, {count} nodes")
+        for colour, name, count in zip(colours, concepts.names, counts, strict=False)
+    ]
+    beside: Any = "outside center right"  # matplotlib's types do not have it
+    figure.legend(handles=handles, loc=beside, handlelength=1, handleheight=1)
+    return figure
+
+
+@styled
+def word_figure(cognitive_map: CognitiveMap, points: Floats) -> Figure:
+    """The graph of a text without known concepts; the most visited nodes are labelled with their words."""
+    figure = Figure(figsize=(7.2, 5.4), layout="constrained")
+    axes = figure.add_subplot()
+    ends = _ends(cognitive_map)
+    _draw_edges(axes, points[ends], np.full(len(ends), FADED), 0.25)
+    _draw_nodes(axes, cognitive_map, points, np.full(len(points), observation_colours(1)[0]))
+    for node in np.argsort(-cognitive_map.node_support, kind="stable")[:_LABELLED_NODES].tolist():
+        word = str(label_of(cognitive_map.observation_labels, int(cognitive_map.node_observation[node])))
+        text = word if len(word) <= _WORD_LIMIT else f"{word[: _WORD_LIMIT - 1]}…"
+        axes.annotate(
+            text.replace("$", r"\$"), points[node], xytext=(3, 3), textcoords="offset points", fontsize=8
+        )
+    return figure
+
+
 def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Booleans | None = None) -> None:
-    """Nodes in the colour of what is seen there; a line where one can go both ways, an arrow where only one."""
+    """Nodes in the colour of their observation; a line for edges in both directions, an arrow for one direction."""
     shown = ~np.isnan(points[:, 0])
     both, one = _lines(cognitive_map, shown)
     axes.add_collection(LineCollection(list(points[both]), colors=FADED, linewidths=1.0, zorder=1))
@@ -65,7 +121,7 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
         linewidths=[2.6 if ring else 0.7 for ring in ringed[shown]],
         zorder=2,
     )
-    for artist in axes.collections if len(points) > _MANY else ():
+    for artist in axes.collections if len(points) > MANY_ARTISTS else ():
         artist.set_rasterized(True)
     axes.set(aspect="equal")
     axes.margins(0.06)
@@ -74,7 +130,7 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
 
 
 def _lines(cognitive_map: CognitiveMap, shown: Booleans) -> tuple[Integers, Integers]:
-    """Pairs of shown nodes (R, 2) that lead to each other, the lower first, and (Q, 2) that lead one way only."""
+    """Pairs of shown nodes (R, 2) with edges in both directions, the lower first, and (Q, 2) in one direction."""
     ends = np.stack([cognitive_map.edge_source, cognitive_map.edge_target], axis=1)  # (E, 2)
     ends = np.unique(ends[shown[ends].all(axis=1) & (ends[:, 0] != ends[:, 1])], axis=0)
     there = {tuple(pair) for pair in ends.tolist()}
@@ -83,73 +139,34 @@ def _lines(cognitive_map: CognitiveMap, shown: Booleans) -> tuple[Integers, Inte
 
 
 def _node_size(points: Floats) -> float:
-    """Area in square points that lets the nodes of a map this dense stand apart."""
+    """Area in square points at which the nodes of a map this dense do not overlap."""
     return float(np.clip(6500 / max(len(points), 1), 8, 140))
 
 
-@styled
-def plan_figure(world: TableWorld, context: Integers, met: Integers, goal: int) -> Figure:
-    """A plan followed in the world, as in the paper's first figure.
-
-    context: (C,) positions of the walk by which the agent knew where it was; it ends at A.
-    met: (L + 1,) positions met by following the plan from A. A cross marks its end if that is not B.
-    goal: the position B.
-    """
-    centres = cell_centres(world)
-    width, height = np.ptp(centres, axis=0) + 1
-    scale = float(np.clip(7 / max(width, height), 0.2, 0.55))
-    figure = Figure(figsize=(width * scale + 1.2, height * scale + 0.3), layout="constrained")
-    axes = figure.add_subplot()
-    draw_world(axes, world)
-    draw_walk(axes, world, context)
-    _draw_path(axes, centres[met])
-    for name, place in (("A", int(met[0])), ("B", goal)):
-        _draw_end(axes, centres[place], name)
-    if int(met[-1]) != goal:
-        axes.plot(*centres[met[-1]], "X", color=PATH_COLOUR, markersize=15, markeredgecolor="white", zorder=6)
-    add_legend(axes, world)
-    return figure
+def _ends(cognitive_map: CognitiveMap) -> Integers:
+    """(E, 2) the two nodes of every edge that is no self-loop, each pair once."""
+    ends = np.sort(np.stack([cognitive_map.edge_source, cognitive_map.edge_target], axis=1), axis=1)
+    return np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0).reshape(-1, 2)
 
 
-def _draw_path(axes: Axes, points: Floats) -> None:
-    """A red line through points (L + 1, 2); a step to a cell that is not next to it in the picture is a gap."""
-    steps = np.stack([points[:-1], points[1:]], axis=1)  # (L, 2, 2)
-    near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) < 1.01
-    for colour, linewidth in (("white", 6.0), (PATH_COLOUR, 3.6)):
-        lines = LineCollection(
-            list(steps[near]), colors=colour, linewidths=linewidth, capstyle="round", zorder=4
-        )
-        axes.add_collection(lines)
+def _draw_edges(axes: Axes, lines: Floats, colours: np.ndarray, alpha: float) -> None:
+    drawn = LineCollection(list(lines), colors=list(colours), linewidths=0.5, alpha=alpha, zorder=1)
+    drawn.set_rasterized(len(lines) > MANY_ARTISTS)
+    axes.add_collection(drawn)
 
 
-def _draw_end(axes: Axes, point: Floats, name: str) -> None:
-    axes.text(
-        point[0],
-        point[1],
-        name,
-        color="white",
-        weight="bold",
-        ha="center",
-        va="center",
-        fontsize=11,
-        zorder=7,
-        bbox={
-            "boxstyle": "circle,pad=0.25",
-            "facecolor": PATH_COLOUR,
-            "edgecolor": "white",
-            "linewidth": 1.2,
-        },
+def _draw_nodes(axes: Axes, cognitive_map: CognitiveMap, points: Floats, colours: np.ndarray) -> None:
+    """Draw the nodes with an area that grows with their support."""
+    share = cognitive_map.node_support / max(int(cognitive_map.node_support.max(initial=1)), 1)
+    axes.scatter(
+        points[:, 0],
+        points[:, 1],
+        s=6 + 40 * share,
+        c=list(colours),
+        edgecolors=INK,
+        linewidths=0.3,
+        zorder=2,
     )
-
-
-@styled
-def new_rooms_figure(rooms: Sequence[tuple[TableWorld, CognitiveMap, Integers]]) -> Figure:
-    """One column a room: the world, and the map with its nodes (V,) where the places are that they stand for."""
-    figure = Figure(figsize=(3.0 * len(rooms), 5.2), layout="constrained")
-    panels = figure.subplots(2, len(rooms), squeeze=False)
-    for column, (world, found, position) in enumerate(rooms):
-        draw_world(panels[0, column], world)
-        draw_map(panels[1, column], found, points_at_places(world, position))
-        panels[0, column].set_title("a new room")
-        panels[1, column].set_title(f"its map: {found.num_nodes} nodes")
-    return figure
+    axes.set(aspect="equal")
+    axes.margins(0.04)
+    axes.set_axis_off()

@@ -1,121 +1,143 @@
-"""report.html: one file that opens offline, with the scores, the pictures, and a map to plan on."""
+"""report.html of a map: scores, pictures, a plan, and a map to plan on. One file that opens offline."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
-from collections.abc import Iterable, Sequence
-from html import escape
+from collections.abc import Sequence
 from pathlib import Path
-from string import Template
-from typing import Any
 
-from cogmap.files import write_whole
-from cogmap.report.example import Example, example_problem, plan_sentence, rival_sentence, summary_sentence
+from cogmap.evaluation.scores import Scores
+from cogmap.records import Plan, label_of
 from cogmap.report.html import (
     Section,
     asset,
-    bundle,
-    figures_html,
+    command_section,
+    config_section,
     folded_html,
+    picture_section,
     section_html,
-    style_sheet,
     table_html,
+    warning_section,
+    write_page,
 )
-from cogmap.report.map_data import map_data
-from cogmap.report.material import Material
+from cogmap.report.material import Example, Material, example_problem
 from cogmap.report.paper_rows import paper_table
 from cogmap.report.pictures import (
-    Picture,
     diagnostic_pictures,
     is_drawable,
+    map_data,
     map_pictures,
     merged_picture,
     plan_picture,
 )
-from cogmap.report.style import save_svg
-from cogmap.report.tables import all_scores_table, score_table
-from cogmap.version import __version__
-
-REPORT_FILE, FIGURES_FOLDER = "report.html", "figures"
+from cogmap.report.tables import Scored, all_scores_table, score_table
 
 
 def write_report(
     folder: str | Path,
     own: Material,
-    rival: Material | None = None,
+    baseline: Material | None = None,
     commands: Sequence[str] = (),
     before: Sequence[Section] = (),
 ) -> Path:
-    """Write the pictures, then the page that holds them too. Returns the page's path.
+    """Write the pictures and the page that contains them. Returns the path of the page.
 
-    rival: a model to show beside it, that plans worse.
-    commands: the lines that make this report again.
-    before: sections that stand before all others, such as those on what a 3D room looks like.
+    baseline: a second model that plans worse, to compare with.
+    commands: the command lines that reproduce this report.
+    before: sections that come before all others, such as the pictures of a 3D room.
     """
-    folder = Path(folder)
-    example = example_problem(own, rival)
-    sections = [*before, *make_sections(own, rival, example, commands)]
-    for section in sections:
-        for picture in section.pictures:
-            save_svg(picture.svg, folder / FIGURES_FOLDER / f"{picture.name}.svg")
-    with write_whole(folder / REPORT_FILE) as stream:
-        stream.write(page_html(own, sections, example).encode())
-    return folder / REPORT_FILE
-
-
-def page_html(own: Material, sections: Iterable[Section], example: Example | None) -> str:
-    """The whole page. Its policy allows no request, and no script but its own."""
-    script = bundle("cogmap.report", "page.js")
-    digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
-    attempt = None if example is None else example.own
-    data = map_data(own, None if attempt is None else attempt.plan)
-    return Template(asset("page.html")).substitute(
-        title=escape(f"The map that {own.name} learned"),
-        sentence=escape(summary_sentence(own)),
-        sections="\n".join(section.html for section in sections),
-        style=style_sheet(),
-        data=f'<script type="application/json" id="map-data">{script_json(data)}</script>',
-        script=script,
-        script_hash=f"sha256-{digest}",
-        version=escape(__version__),
-    )
+    example = example_problem(own, baseline)
+    plan = None if example is None or example.own is None else example.own.plan
+    sections = [*before, *make_sections(own, baseline, example, commands)]
+    title = f"The map that {own.name} learned"
+    return write_page(folder, title, summary_sentence(own), sections, map_data(own, plan))
 
 
 def make_sections(
-    own: Material, rival: Material | None, example: Example | None, commands: Sequence[str]
+    own: Material, baseline: Material | None, example: Example | None, commands: Sequence[str]
 ) -> list[Section]:
-    """Every section for which there is material, in the order of the story."""
+    """All sections for which there is data, in reading order."""
+    scored = own.scored + (baseline.scored if baseline is not None else ())
+    heading = "The map" if own.truth is None else "The map beside the truth"
     sections = [
-        _warnings(own),
-        _scores(own, rival),
+        warning_section(own.cognitive_map.warnings),
+        _scores(own, scored),
         Section(asset("explorer.html")),
-        _beside_truth(own),
+        picture_section("map-figures", heading, map_pictures(own)),
         _plan(own, example),
-        _rival(rival, example),
+        _baseline(baseline, example),
         _diagnostics(own),
-        _all_scores(own, rival),
-        _config(own),
-        _commands(commands),
+        Section(folded_html("All scores", table_html(all_scores_table(scored)))) if scored else None,
+        config_section(own.config),
+        command_section(commands),
     ]
     return [section for section in sections if section is not None]
 
 
-def script_json(value: Any) -> str:
-    """JSON that can stand inside a script element: no character of it can end the element or start another."""
-    text = json.dumps(value, separators=(",", ":"), allow_nan=False)  # ASCII only
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+def summary_sentence(own: Material) -> str:
+    """What the model learned."""
+    found = own.cognitive_map
+    walks = own.config.get("walks")
+    source = f"From {walks} walks" if walks else "From its walks"
+    text = (
+        f"{source} with {found.num_observations} different observations, {own.name} learned a map of "
+        f"{found.num_nodes} places, which explains {found.explained:.2%} of the steps"
+    )
+    return f"{text}{_truth(own.scored[0].scores) if own.scored else ''}."
 
 
-def _warnings(own: Material) -> Section | None:
-    told = own.cognitive_map.warnings
-    items = "".join(f"<li>{escape(warning)}</li>" for warning in told)
-    return Section(f'<div class="warning" role="note"><ul>{items}</ul></div>') if told else None
+def plan_sentence(example: Example, plan: Plan) -> str:
+    """The problem, and its solution as actions in the user's words."""
+    actions = ", ".join(str(label_of(plan.action_labels, action)) for action in plan.actions.tolist())
+    return (
+        f"Test walk {example.walk}: after its first {example.start_step + 1} observations, find a path to where "
+        f"the walk will be at step {example.goal_step}. The walk takes "
+        f"{example.goal_step - example.start_step} actions, the plan {len(plan)}: {actions or 'none'}."
+    )
 
 
-def _scores(own: Material, rival: Material | None) -> Section | None:
-    scored = own.scored + (rival.scored if rival is not None else ())
+def baseline_sentence(baseline: Material, merged: int) -> str:
+    """Why a model that predicts as well plans worse; or, where no node is merged, how well it does."""
+    predicts = (
+        f" predicts {baseline.scored[0].scores.test_accu:.2%} of the next observations"
+        if baseline.scored
+        else ""
+    )
+    if merged == 0:
+        text = (
+            f"{baseline.name}{predicts or ' is the baseline'}; none of its nodes stands for several places."
+        )
+    else:
+        model = baseline.config.get("model", {})
+        steps, codes = model.get("prediction_steps"), model.get("num_codes")
+        horizon = "one step" if steps == 1 else f"{steps} steps"
+        text = (
+            f"{baseline.name}{predicts + ', but' if predicts else ''} merges places: {merged} of its "
+            f"{baseline.cognitive_map.num_nodes} nodes stand for several. To predict {horizon} ahead it need not "
+            f"distinguish places with the same neighbours, and with {codes} codes it does not. So its map has "
+            "shortcuts that the world does not have, and plans along them fail."
+        )
+    solved = [entry for entry in baseline.scored if entry.scores.imp_fallback is not None]
+    shares = ", ".join(f"{entry.scores.imp_fallback:.2%} ({_map_name(entry.scores)})" for entry in solved)
+    return f"{text} Problems solved: {shares}." if shares else text
+
+
+def _truth(scores: Scores) -> str:
+    if scores.positions is None:
+        return ""
+    exact = "and the map is exact" if scores.exact else f"{scores.places_covered or 0:.2%} of them on the map"
+    plans = (
+        ""
+        if scores.imp_fallback is None
+        else f"; it solves {scores.imp_fallback:.2%} of the planning problems"
+    )
+    return f". There are {scores.positions} places, {exact}{plans}"
+
+
+def _map_name(scores: Scores) -> str:
+    return "the paper's map" if scores.map_kind == "paper" else "the minimal map"
+
+
+def _scores(own: Material, scored: Sequence[Scored]) -> Section | None:
     if not scored:
         return None
     world = own.truth.world.name if own.truth is not None else "room"
@@ -123,55 +145,25 @@ def _scores(own: Material, rival: Material | None) -> Section | None:
     return Section(section_html("scores", "Scores", table_html(table)))
 
 
-def _beside_truth(own: Material) -> Section:
-    pictures = tuple(map_pictures(own))
-    heading = "The map" if own.truth is None else "The map beside the truth"
-    return Section(section_html("map-figures", heading, figures_html(pictures)), pictures)
-
-
 def _plan(own: Material, example: Example | None) -> Section | None:
     if example is None or example.own is None or own.truth is None:
         return None
-    pictures: tuple[Picture, ...] = ()
-    if is_drawable(own.truth.world):
-        pictures = (plan_picture("plan", example.own, example, own.truth),)
-    told = f"<p>{escape(plan_sentence(example, example.own.plan))}</p>"
-    return Section(section_html("plan", "A plan", told + figures_html(pictures)), pictures)
+    drawn = is_drawable(own.truth.world)
+    pictures = [plan_picture("plan", example.own, example, own.truth)] if drawn else []
+    return picture_section("plan", "A plan", pictures, plan_sentence(example, example.own.plan))
 
 
-def _rival(rival: Material | None, example: Example | None) -> Section | None:
-    if rival is None or rival.truth is None or rival.reading is None:
+def _baseline(baseline: Material | None, example: Example | None) -> Section | None:
+    if baseline is None or baseline.truth is None or baseline.reading is None:
         return None
-    merged, count = merged_picture(rival, rival.truth)
+    merged, count = merged_picture("baseline_map", baseline)
     pictures = [merged]
-    if example is not None and example.rival is not None and is_drawable(rival.truth.world):
-        pictures.append(plan_picture("rival_plan", example.rival, example, rival.truth))
-    told = f"<p>{escape(rival_sentence(rival, count))}</p>"
-    html = section_html("rival", f"Beside it: {rival.name}", told + figures_html(pictures))
-    return Section(html, tuple(pictures))
+    if example is not None and example.baseline is not None and is_drawable(baseline.truth.world):
+        pictures.append(plan_picture("baseline_plan", example.baseline, example, baseline.truth))
+    text = baseline_sentence(baseline, count)
+    return picture_section("baseline", f"For comparison: {baseline.name}", pictures, text)
 
 
 def _diagnostics(own: Material) -> Section | None:
-    pictures = tuple(diagnostic_pictures(own))
-    return (
-        Section(section_html("diagnostics", "Inside", figures_html(pictures)), pictures) if pictures else None
-    )
-
-
-def _all_scores(own: Material, rival: Material | None) -> Section | None:
-    scored = own.scored + (rival.scored if rival is not None else ())
-    if not scored:
-        return None
-    return Section(folded_html("Every score", table_html(all_scores_table(scored))))
-
-
-def _config(own: Material) -> Section:
-    text = json.dumps(own.config, indent=2, ensure_ascii=False)
-    return Section(folded_html("Every choice (config.json)", f"<pre>{escape(text)}</pre>"))
-
-
-def _commands(commands: Sequence[str]) -> Section | None:
-    if not commands:
-        return None
-    lines = escape("\n".join(commands))
-    return Section(section_html("again", "How to make this again", f"<pre><code>{lines}</code></pre>"))
+    pictures = list(diagnostic_pictures(own))
+    return picture_section("diagnostics", "Diagnostics", pictures) if pictures else None

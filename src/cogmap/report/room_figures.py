@@ -1,15 +1,13 @@
-"""Pictures of a world and of a walk in it, as in the paper's first figure. They need its coordinates.
+"""Figures of a world with coordinates, and of a walk or a plan in it, as in the paper's first figure.
 
-Figures are objects of their own: nothing here touches pyplot, its global state or a display.
+Nothing here uses pyplot, its global state or a display.
 """
 
 from __future__ import annotations
 
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PolyCollection
@@ -17,20 +15,20 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
 from cogmap.environments.room import AliasedRoom
-from cogmap.errors import BadOutput, BadWorld
-from cogmap.files import write_whole
+from cogmap.errors import BadWorld
 from cogmap.records import CognitiveMap, Floats, Integers, TableWorld, label_of
-from cogmap.report.colours import WALK_COLOUR, observation_colours
+from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
+from cogmap.report.style import styled
 
-LEGEND_LIMIT = 16  # more colours than this tell a reader nothing
+LEGEND_LIMIT = 16  # colours; a legend of more would not be readable
 LABEL_LIMIT = 16  # characters of a label in a legend
-_ASIDE = 0.3  # of a cell: how far a heading's mark is from the middle
-_LOOKS_TO = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # (4, 2) x, y of north, east, south, west
+_HEADING_OFFSET = 0.3  # of a cell: from its middle to the point of a heading
+_DIRECTIONS = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # (4, 2) x, y of north, east, south, west
 _UNIT_CELL = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])  # (4, 2) x, y
 
 
 def world_figure(world: TableWorld, walk: Integers | None = None) -> Figure:
-    """The cells in the colours of what is seen there, and a walk of the given positions (N,) in them."""
+    """The cells in the colours of their observations, and a walk through the given positions (N,)."""
     places = cell_centres(world)
     width, height = np.ptp(places, axis=0) + 1
     scale = float(np.clip(10 / max(width, height), 0.18, 0.5))  # inches a cell
@@ -43,8 +41,33 @@ def world_figure(world: TableWorld, walk: Integers | None = None) -> Figure:
     return figure
 
 
+@styled
+def plan_figure(world: TableWorld, context: Integers, visited: Integers, goal: int) -> Figure:
+    """A plan followed in the world, as in the paper's first figure.
+
+    context: (C,) positions of the walk up to A, from which the agent localised itself.
+    visited: (L + 1,) positions that the plan visits from A on. A cross marks its end if that is not B.
+    goal: the position B.
+    """
+    centres = cell_centres(world)
+    width, height = np.ptp(centres, axis=0) + 1
+    scale = float(np.clip(7 / max(width, height), 0.2, 0.55))
+    figure = Figure(figsize=(width * scale + 1.2, height * scale + 0.3), layout="constrained")
+    axes = figure.add_subplot()
+    draw_world(axes, world)
+    draw_walk(axes, world, context)
+    _draw_path(axes, centres[visited])
+    for name, place in (("A", int(visited[0])), ("B", goal)):
+        _draw_end(axes, centres[place], name)
+    if int(visited[-1]) != goal:
+        end = centres[visited[-1]]
+        axes.plot(*end, "X", color=PATH_COLOUR, markersize=15, markeredgecolor="white", zorder=6)
+    add_legend(axes, world)
+    return figure
+
+
 def draw_world(axes: Axes, world: TableWorld) -> None:
-    """The cells, and a black border around the patches of a room that has them."""
+    """The cells, and a black border around the repeated patches of a room."""
     places = cell_centres(world)
     colours = observation_colours(world.num_observations)
     cells = PolyCollection(
@@ -66,10 +89,10 @@ def draw_world(axes: Axes, world: TableWorld) -> None:
 
 
 def draw_walk(axes: Axes, world: TableWorld, walk: Integers) -> None:
-    """The way through positions (N,), a dot where it starts and a square where it ends.
+    """A walk through positions (N,), with a dot at its start and a square at its end.
 
-    Steps are drawn a little beside the middle of their cells, each visit elsewhere, so that a way taken twice
-    shows. A step to a cell that is not next to it in the picture, over a seam, leaves a gap.
+    Each step is drawn at a random offset from the middle of its cell, so that repeated visits can be seen. A
+    step between cells that are not adjacent in the picture, over a seam, leaves a gap.
     """
     jitter = np.random.default_rng(0).uniform(-0.16, 0.16, size=(len(walk), 2))
     moved = np.concatenate([[True], walk[1:] != walk[:-1]])  # a bump stays where it is
@@ -83,53 +106,17 @@ def draw_walk(axes: Axes, world: TableWorld, walk: Integers) -> None:
         axes.plot(*point, marker, color=WALK_COLOUR, markersize=9, markeredgecolor="white", zorder=3)
 
 
-def save_figure(figure: Figure, path: str | Path) -> None:
-    """Write a figure whole or not at all, in the format of the suffix: png, svg or pdf."""
-    path = Path(path)
-    kind = check_figure_path(path)
-    # Text in an SVG stays text, and the same figure gives the same bytes.
-    with (
-        matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "cogmap"}),
-        write_whole(path) as stream,
-    ):
-        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
-
-
-def check_figure_path(path: str | Path) -> str:
-    """The format that a figure's suffix names, or `BadOutput`."""
-    kind = Path(path).suffix.removeprefix(".")
-    if kind not in ("png", "svg", "pdf"):
-        raise BadOutput(f"a figure must end in .png, .svg or .pdf, got {Path(path).name!r}")
-    return kind
-
-
 def cell_centres(world: TableWorld) -> Floats:
-    """(P, 2): x and y of each position in the picture; a heading stands aside of its cell's middle, where it looks."""
+    """(P, 2) x, y of each position in the picture; with headings, moved from the cell's middle in their direction."""
     if world.coordinates is None:
         raise BadWorld(f"a world must have coordinates to be drawn, {world.name!r} has none")
     cells: Floats = world.coordinates[:, 1::-1]
-    return cells if _headings(world) is None else cells + _ASIDE * _LOOKS_TO[_headings(world)]
-
-
-def _cell_shapes(world: TableWorld) -> Floats:
-    """(P, corners, 2): squares; where there are headings, the quarter of the cell's square at each one's side."""
     heading = _headings(world)
-    if heading is None or world.coordinates is None:
-        return cell_centres(world)[:, None] + _UNIT_CELL
-    ahead = _LOOKS_TO[heading] / 2  # (P, 2) from the middle to the side that is looked at
-    along = ahead[:, ::-1] * (1, -1)
-    corners = np.stack([np.zeros_like(ahead), ahead + along, ahead - along], axis=1)
-    return world.coordinates[:, None, 1::-1] + 0.97 * corners
-
-
-def _headings(world: TableWorld) -> Any:
-    """(P,) whole numbers from 0 for north, clockwise; None in a world without headings."""
-    has = world.coordinates is not None and world.coordinates.shape[1] == 3
-    return world.coordinates[:, 2].astype(int) if has and world.coordinates is not None else None
+    return cells if heading is None else cells + _HEADING_OFFSET * _DIRECTIONS[heading]
 
 
 def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
-    """The colours and what they stand for, unless there are too many."""
+    """The colour of each observation, unless there are too many."""
     if world.num_observations > LEGEND_LIMIT:
         return
     colours = observation_colours(world.num_observations)
@@ -150,8 +137,56 @@ def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
     )
 
 
+def _draw_path(axes: Axes, points: Floats) -> None:
+    """A red line through points (L + 1, 2), with gaps between cells that are not adjacent in the picture."""
+    steps = np.stack([points[:-1], points[1:]], axis=1)  # (L, 2, 2)
+    near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) < 1.01
+    for colour, linewidth in (("white", 6.0), (PATH_COLOUR, 3.6)):
+        lines = LineCollection(
+            list(steps[near]), colors=colour, linewidths=linewidth, capstyle="round", zorder=4
+        )
+        axes.add_collection(lines)
+
+
+def _draw_end(axes: Axes, point: Floats, name: str) -> None:
+    axes.text(
+        point[0],
+        point[1],
+        name,
+        color="white",
+        weight="bold",
+        ha="center",
+        va="center",
+        fontsize=11,
+        zorder=7,
+        bbox={
+            "boxstyle": "circle,pad=0.25",
+            "facecolor": PATH_COLOUR,
+            "edgecolor": "white",
+            "linewidth": 1.2,
+        },
+    )
+
+
+def _cell_shapes(world: TableWorld) -> Floats:
+    """(P, corners, 2) squares; with headings, the quarter of the cell's square on the side of each heading."""
+    heading = _headings(world)
+    if heading is None or world.coordinates is None:
+        return cell_centres(world)[:, None] + _UNIT_CELL
+    ahead = _DIRECTIONS[heading] / 2  # (P, 2) from the middle to the side of the heading
+    along = ahead[:, ::-1] * (1, -1)
+    corners = np.stack([np.zeros_like(ahead), ahead + along, ahead - along], axis=1)
+    return world.coordinates[:, None, 1::-1] + 0.97 * corners
+
+
+def _headings(world: TableWorld) -> Any:
+    """(P,) integers from 0 for north, clockwise; None in a world without headings."""
+    has = world.coordinates is not None and world.coordinates.shape[1] == 3
+    return world.coordinates[:, 2].astype(int) if has and world.coordinates is not None else None
+
+
 def _legend_text(label: str | int) -> str:
-    """A user's word as matplotlib shows it unchanged: no formula, not hidden, and cut where it would not fit."""
+    """A label that matplotlib shows unchanged: not as a formula, not hidden, and cut where it is too long."""
     text = " ".join(str(label).split())
     text = text if len(text) <= LABEL_LIMIT else f"{text[: LABEL_LIMIT - 1]}…"
     return (" " if text.startswith("_") else "") + text.replace("$", r"\$")

@@ -1,4 +1,4 @@
-"""How figures look, and how they become SVG that is readable on a light and on a dark page."""
+"""How figures look, and how they are saved: as a file, or as SVG that reads well on a light and on a dark page."""
 
 from __future__ import annotations
 
@@ -12,13 +12,19 @@ from typing import Any, ParamSpec
 import matplotlib
 from matplotlib.figure import Figure
 
+from cogmap.errors import BadOutput
 from cogmap.files import write_whole
 
 P = ParamSpec("P")
 
-INK = "#1b1b1c"  # lines and text; no other colour of ours, so that it can be told apart in the SVG
-FADED = "#8a8a8b"  # what is there but does not matter; reads on light and on dark
+INK = "#1b1b1c"  # lines and text; nothing else has this colour, so that `svg_text` can replace it
+FADED = "#8a8a8b"  # the background of a figure; reads on light and on dark
+MANY_ARTISTS = 2000  # nodes or edges; more are rasterized, since a large SVG is slow
 _DARK_INK = "#ececec"
+_STABLE_SVG: Any = {
+    "svg.fonttype": "none",  # text stays text
+    "svg.hashsalt": "cogmap",  # the same figure gives the same bytes
+}
 _STYLE: Any = {
     "font.size": 10,
     "text.color": INK,
@@ -33,15 +39,14 @@ _STYLE: Any = {
     "grid.alpha": 0.35,
     "grid.linewidth": 0.6,
     "legend.frameon": False,
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "cogmap",  # the same figure gives the same bytes
+    **_STABLE_SVG,
 }
 _DARK_SCREEN = f"@media (prefers-color-scheme: dark) {{ svg {{ color: {_DARK_INK} }} }}"
 _INK_STYLE = f"<style>svg {{ color: {INK} }} {_DARK_SCREEN}</style>"
 
 
 def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
-    """Let a function draw in our style, without a trace in matplotlib's settings."""
+    """Make a function draw in our style, without changing matplotlib's global settings."""
 
     @wraps(draw)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> Figure:
@@ -52,7 +57,7 @@ def styled(draw: Callable[P, Figure]) -> Callable[P, Figure]:
 
 
 def svg_text(figure: Figure) -> str:
-    """A figure as SVG on no background, whose ink turns light where the reader's screen is dark."""
+    """A figure as SVG with a transparent background. Its ink turns light on a dark screen."""
     stream = io.BytesIO()
     nothing = dict.fromkeys(("Date", "Creator", "Format", "Type"))
     with matplotlib.rc_context(_STYLE), warnings.catch_warnings():
@@ -64,6 +69,17 @@ def svg_text(figure: Figure) -> str:
     return body[:end_of_tag] + _INK_STYLE + body[end_of_tag:]
 
 
-def save_svg(svg: str, path: Path) -> None:
-    with write_whole(path) as stream:
-        stream.write(svg.encode())
+def save_figure(figure: Figure, path: str | Path) -> None:
+    """Write a figure whole or not at all, in the format of the suffix: png, svg or pdf."""
+    path = Path(path)
+    kind = check_figure_path(path)
+    with matplotlib.rc_context(_STABLE_SVG), write_whole(path) as stream:
+        figure.savefig(stream, format=kind, dpi=150, metadata={"Date": None} if kind == "svg" else None)
+
+
+def check_figure_path(path: str | Path) -> str:
+    """The format that a figure's suffix names, or `BadOutput`."""
+    kind = Path(path).suffix.removeprefix(".")
+    if kind not in ("png", "svg", "pdf"):
+        raise BadOutput(f"a figure must end in .png, .svg or .pdf, got {Path(path).name!r}")
+    return kind
