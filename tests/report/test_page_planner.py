@@ -22,8 +22,8 @@ pytestmark = pytest.mark.skipif(NODE is None, reason="needs node")
 SCRIPT = """
 import { readFileSync } from "node:fs";
 const { map, problems } = JSON.parse(readFileSync(0, "utf8"));
-const roads = makeRoads(map);
-const plans = problems.map(([start, goal, avoid]) => shortestPlan(map, roads, start, goal, new Set(avoid)));
+const edges = makeTransitions(map);
+const plans = problems.map(([start, goal, avoid]) => shortestPlan(map, edges, start, goal, new Set(avoid)));
 console.log(JSON.stringify(plans));
 """
 

@@ -1,4 +1,4 @@
-/* The map of report.html: drawn from the JSON in the page, planned on between two clicked nodes, without a server. */
+/* The map of report.html: drawn from the JSON in the page, with plans between two clicked nodes, without a server. */
 
 import { MapView } from "./shared/map_view.js";
 import { actionStyle } from "./shared/painter.js";
@@ -61,7 +61,7 @@ class Report {
     const samples = this.map.actionLabels
       .slice(0, 12)
       .map((label, action) => made("span", {}, dashSample(actionStyle(action)), label));
-    element("actions").append(...samples, "thicker: taken more often");
+    element("actions").append(...samples, "thicker: more support");
   }
 
   addThemeButton() {

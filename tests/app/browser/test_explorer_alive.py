@@ -22,7 +22,7 @@ def test_a_map_appears_while_the_run_trains_without_a_reload(browser, tmp_path):
         browser.run("window.opened = true")
         write_rows(run, ROWS)
         browser.wait(
-            lambda: "Training · step 200 of 6,000 · 90.0% foretold" in browser.text("#state-words"),
+            lambda: "Training · step 200 of 6,000 · 90.0% predicted" in browser.text("#state-words"),
             "progress",
         )
         browser.wait(lambda: browser.all("#curves .chart"), "curves")
@@ -78,7 +78,7 @@ def test_a_replaced_map_clears_the_ends_that_mean_nothing_on_it(browser, tmp_pat
         save_map(run / "map.npz", replace_edges(smaller, keep))
         script = "return document.getElementById('map').mapView.map.edges.source.length"
         browser.wait(lambda: browser.run(script) == keep.sum(), "the new map")
-        assert browser.text("#told") == "Choose a start."
+        assert browser.text("#message") == "Choose a start."
         assert browser.find("#avoid button:nth-child(2)").get_attribute("aria-pressed") == "true"
 
 

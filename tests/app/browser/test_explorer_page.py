@@ -20,7 +20,7 @@ def follow(steps, position):
 def test_it_opens_without_an_error_and_asks_nobody_else(page, address):
     assert page.text("h1") == "run: TDB(S=3, M=1)"
     assert page.text("#summary").startswith("48 nodes for 48 places")
-    assert page.text("#told") == "Choose a start."
+    assert page.text("#message") == "Choose a start."
     assert page.find("#room-pane").is_displayed()
     page.picture("opened")
     assert page.said() == []
@@ -30,10 +30,10 @@ def test_it_opens_without_an_error_and_asks_nobody_else(page, address):
 def test_two_clicks_make_a_plan_on_the_map_and_in_the_room(page):
     page.click_node(0)
     assert (
-        page.text("#told") == f"From node 0: {ROOM.observation_labels[ROOM.observation[0]]}. Choose a goal."
+        page.text("#message") == f"From node 0: {ROOM.observation_labels[ROOM.observation[0]]}. Choose a goal."
     )
     page.click_node(47)
-    assert page.text("#told") == f"{len(solve(MAP, 0, 47))} actions. In the room they lead there."
+    assert page.text("#message") == f"{len(solve(MAP, 0, 47))} actions. In the room they lead there."
     assert follow(page.steps(), 0) == 47
     drawn = page.run("return document.getElementById('map').mapView.marks.path")
     assert (drawn[0], drawn[-1], len(drawn)) == (0, 47, len(page.steps()) + 1)
@@ -76,7 +76,7 @@ def test_keys_alone_are_enough(page):
     assert start != goal
     assert len(page.steps()) == len(solve(MAP, start, goal)) == 3
     page.press(Keys.ESCAPE)
-    assert page.text("#told") == "Choose a start."
+    assert page.text("#message") == "Choose a start."
     before = page.run("return document.getElementById('map').mapView.stage.camera.scale")
     page.press("+")
     assert page.run("return document.getElementById('map').mapView.stage.camera.scale") > before
@@ -85,7 +85,7 @@ def test_keys_alone_are_enough(page):
 def test_numbers_are_taken_and_wrong_ones_refused(page):
     page.find("#start").send_keys("5")
     page.find("#goal").send_keys("99")
-    assert page.text("#told") == "Nodes go from 0 to 47."
+    assert page.text("#message") == "Nodes go from 0 to 47."
 
 
 def test_a_reload_shows_the_same_plan(page):
@@ -103,8 +103,8 @@ def test_walking_as_the_agent_narrows_the_belief_down(page):
     page.click("#tab-walk")
     page.click("#walk-begin")
     page.wait(lambda: page.text("#walk-seen"), "an observation")
-    first = page.text("#walk-told")
-    assert first.startswith("It may be at any of about ")
+    first = page.text("#walk-message")
+    assert first.startswith("Not localised: about ")
     keys = {"up": Keys.ARROW_UP, "down": Keys.ARROW_DOWN, "left": Keys.ARROW_LEFT, "right": Keys.ARROW_RIGHT}
     for step in range(1, 40):  # to a corner, and along a wall from there: no two places agree for long
         action = ("right", "down")[step % 2] if step < 20 else "left"
@@ -115,9 +115,9 @@ def test_walking_as_the_agent_narrows_the_belief_down(page):
         page.wait(lambda step=step: len(page.all("#walk-steps li")) == step + 1, f"step {step}")
         if step == 2:
             page.picture("walk")
-        if page.text("#walk-told").startswith("It knows where it is: node "):
+        if page.text("#walk-message").startswith("Localised: node "):
             break
-    assert page.text("#walk-told").startswith("It knows where it is: node ")
+    assert page.text("#walk-message").startswith("Localised: node ")
     assert page.text("#walk-steps li:first-child .spread") == "1 node"
     believed = page.run("return document.getElementById('map').mapView.marks.agent")
     really = page.run("return document.getElementById('room').roomView.marks.agent")
@@ -138,7 +138,7 @@ def test_a_walk_is_replayed_by_slider_button_and_key(page):
         "const slider = arguments[0]; slider.value = 119; slider.dispatchEvent(new Event('input'));",
         page.find("#replay-step"),
     )
-    assert page.text("#replay-told").startswith("It takes itself to be at node ")
+    assert page.text("#replay-message").startswith("Estimated node: ")
     page.click("#replay-back")
     page.click("#replay-play")
     page.wait(lambda: page.text("#replay-at").startswith("Step 119"), "the end of the walk")

@@ -42,9 +42,9 @@ def test_it_opens_with_its_example_asks_for_nothing_and_says_nothing(report):
 
 def test_clicks_choose_a_start_and_a_goal_and_the_plan_appears(report):
     report.click_node(0)
-    assert report.text("#told") == f"From node 0: {ROOM.observation[0]}. Choose a goal."
+    assert report.text("#message") == f"From node 0: {ROOM.observation[0]}. Choose a goal."
     report.click_node(47)
-    assert report.text("#told") == f"{len(solve(MAP, 0, 47))} actions."
+    assert report.text("#message") == f"{len(solve(MAP, 0, 47))} actions."
     position = 0
     for action, seen in report.steps():
         position = int(ROOM.next_position[position, ROOM.action_labels.index(action)])
@@ -62,10 +62,10 @@ def test_a_forbidden_colour_is_planned_around(report):
 
 def test_keys_move_choose_clear_and_zoom(report):
     report.click("#clear")
-    assert report.text("#told") == "Choose a start."
+    assert report.text("#message") == "Choose a start."
     report.run("document.querySelector('#map .above').focus()")
     report.press(Keys.ARROW_RIGHT, Keys.ARROW_DOWN)
-    cursor = re.fullmatch(r"node (\d+): \d", report.text("#told"))
+    cursor = re.fullmatch(r"node (\d+): \d", report.text("#message"))
     report.press(Keys.ENTER)
     assert report.find("#start").get_attribute("value") == cursor[1]
     before = camera(report)
@@ -74,7 +74,7 @@ def test_keys_move_choose_clear_and_zoom(report):
     report.press("0")
     assert camera(report) == pytest.approx(before)
     report.find("#goal").send_keys("99")
-    assert report.text("#told") == "Nodes go from 0 to 47."
+    assert report.text("#message") == "Nodes go from 0 to 47."
 
 
 def test_a_drag_pans_and_a_wheel_zooms_once_the_map_has_the_focus(report):
@@ -120,4 +120,4 @@ def test_a_narrow_screen_holds_it(browser, written):
     assert browser.run("return document.documentElement.scrollWidth") <= 390
     browser.tap_node(0)
     browser.tap_node(9)
-    browser.wait(lambda: browser.text("#told") == "2 actions.", "a plan")
+    browser.wait(lambda: browser.text("#message") == "2 actions.", "a plan")

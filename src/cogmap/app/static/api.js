@@ -1,27 +1,27 @@
-/* The server's API. What the server refuses is an error in its own words; a server that is gone is waited for. */
+/* The client of the server's API. A refused request is an error with the server's message; a lost server is retried. */
 
 const LONGEST_WAIT = 5; // seconds between two tries
 
-/** What the server said about a request that it refused. */
-export class Refused extends Error {
+/** The server's message about a request that it refused. */
+export class RequestError extends Error {
   constructor(status, message) {
     super(message);
     this.status = status;
   }
 }
 
-/** Told when the server does not answer, and when it does again. */
+/** Called with false when the server does not answer, and with true when it answers. */
 let listener = () => {};
 
-export function onConnection(told) {
-  listener = told;
+export function onConnection(callback) {
+  listener = callback;
 }
 
 const pause = (seconds) => new Promise((done) => setTimeout(done, 1000 * seconds));
 
 /**
- * The JSON at an address of the API; `body` makes it a POST. Tries again for as long as the server is away or too
- * busy: reading changes nothing, and a step of a walk that is sent twice is taken once.
+ * The JSON at an address of the API; with a `body` the request is a POST. It is retried while the server is away or too
+ * busy. That is safe: reading changes nothing, and the server takes a step that is sent twice only once.
  */
 export async function ask(address, body = undefined, signal = undefined) {
   for (let tries = 0; ; tries += 1) {
@@ -48,6 +48,6 @@ async function attempt(address, body, signal) {
 
 async function read(answer) {
   if (answer.ok) return answer.json();
-  const told = await answer.json().catch(() => ({}));
-  throw new Refused(answer.status, told.error ?? `the server answered ${answer.status} to ${answer.url}`);
+  const body = await answer.json().catch(() => ({}));
+  throw new RequestError(answer.status, body.error ?? `the server answered ${answer.status} to ${answer.url}`);
 }

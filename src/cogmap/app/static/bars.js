@@ -1,10 +1,10 @@
-/* A small column chart: one bar a step. */
+/* A small bar chart: one bar per step. */
 
 import { drawn } from "./shared/swatch.js";
 
 const HEIGHT = 60;
 
-/** Bars of heights 0 to 1; `classes[i]` of each; vertical lines at `jumps`; a marker at `here`. */
+/** Bars with heights from 0 to 1 and CSS classes `classes`; vertical lines at the steps `jumps`, a marker at `here`. */
 export function drawBars(host, heights, { classes = [], jumps = [], here = null, label }) {
   const width = Math.max(heights.length, 24);
   const picture = drawn("svg", {
@@ -33,7 +33,7 @@ export function drawBars(host, heights, { classes = [], jumps = [], here = null,
   host.setAttribute("aria-label", label);
 }
 
-/** How far a belief over so many nodes is spread, as a bar: 1 for all of them, 0 for one. */
+/** The height of a belief's bar: 1 if all `count` nodes are possible, 0 if one is. */
 export function spread(candidates, count) {
   return count > 1 ? Math.log(Math.max(candidates, 1)) / Math.log(count) : 0;
 }

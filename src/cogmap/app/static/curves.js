@@ -1,4 +1,4 @@
-/* The training's curves. */
+/* Training curves. */
 
 import { drawn, made } from "./shared/swatch.js";
 
@@ -63,7 +63,7 @@ function caption(title, known, last) {
 const percent = (value) => `${(100 * value).toFixed(value > 0.9 && value < 1 ? 1 : 0)}%`;
 const short = (value) => (value >= 100 ? value.toFixed(0) : value.toPrecision(2));
 
-/** One series a bottleneck from rows that hold a number for each, or none. */
+/** One series per bottleneck, from rows with a number for each bottleneck, or none. */
 function perBottleneck(rows, name) {
   const most = rows.reduce((count, row) => Math.max(count, row?.length ?? 0), 0);
   return [...Array(most).keys()].map((index) => ({
@@ -72,7 +72,7 @@ function perBottleneck(rows, name) {
   }));
 }
 
-/** Every chart for which there are numbers. */
+/** All charts for which there is data. */
 export function trainingCharts({ columns, num_codes: codes }) {
   const x = columns.step ?? [];
   if (x.length < 2) return [];

@@ -1,6 +1,6 @@
-/* Which way an action points, by its name, for keys and buttons. */
+/* The direction of an action, by its label, for keys and buttons. */
 
-const WAYS = {
+const LABELS = {
   up: ["up", "north", "n", "forward", "forwards", "ahead", "go forward", "move forward"],
   down: ["down", "south", "s", "back", "backward", "backwards"],
   left: ["left", "west", "w", "turn left"],
@@ -18,23 +18,23 @@ const KEYS = {
 };
 const SIGNS = { up: "↑", down: "↓", left: "←", right: "→" };
 
-/** "up", "down", "left" or "right" for each action's label, or null for one that points nowhere. */
+/** "up", "down", "left" or "right" for each action's label, or null for one without a direction. */
 export function directionsOf(labels) {
-  const ways = labels.map((label) => {
+  const directions = labels.map((label) => {
     const word = label.toLowerCase().replace(/[_-]/g, " ").trim();
-    return Object.keys(WAYS).find((way) => WAYS[way].includes(word)) ?? null;
+    return Object.keys(LABELS).find((direction) => LABELS[direction].includes(word)) ?? null;
   });
-  return ways.map((way, action) => (way !== null && ways.indexOf(way) === action ? way : null));
+  return directions.map((name, action) => (name !== null && directions.indexOf(name) === action ? name : null));
 }
 
-/** The action for a key: arrows and WASD where an action points that way, digits from 1 for all of the first nine. */
+/** The action of a key: arrows and WASD for actions with a direction, digits from 1 for the first nine actions. */
 export function actionForKey(key, directions) {
-  const way = KEYS[key.length === 1 ? key.toLowerCase() : key];
-  const pointing = way ? directions.indexOf(way) : -1;
+  const direction = KEYS[key.length === 1 ? key.toLowerCase() : key];
+  const pointing = direction ? directions.indexOf(direction) : -1;
   if (pointing >= 0) return pointing;
   return /^[1-9]$/.test(key) && Number(key) <= directions.length ? Number(key) - 1 : null;
 }
 
-export function signOf(way) {
-  return SIGNS[way] ?? "";
+export function signOf(direction) {
+  return SIGNS[direction] ?? "";
 }

@@ -1,4 +1,4 @@
-/* The explorer: which run, which map, what is drawn beside it, and who draws on it. */
+/* The explorer: the run, the map, the picture beside it, and the marks on both. */
 
 import { ask } from "./api.js";
 import { makeMap, makeRoom } from "./model.js";
@@ -6,7 +6,7 @@ import { nodeCard } from "./node_card.js";
 import { segments } from "./segments.js";
 import { MapView } from "./shared/map_view.js";
 import { actionStyle } from "./shared/painter.js";
-import { shortestPlan, makeRoads } from "./shared/planner.js";
+import { shortestPlan, makeTransitions } from "./shared/planner.js";
 import { RoomView } from "./shared/room_view.js";
 import { dashSample, made, swatch } from "./shared/swatch.js";
 import { counted, percent } from "./shared/words.js";
@@ -20,26 +20,26 @@ const SHORT = { minimal: "minimal", paper: "the paper's" };
 const element = (id) => document.getElementById(id);
 
 /**
- * The pictures and the choices above them. It tells what happens there: `picked(node)`, `pickedPlace(position)`,
- * `cleared()`, `said(text)`, `kindChosen(kind)` when another map is wanted, `besideChanged()` when marks are to be drawn.
+ * The pictures and the choices above them. It calls `handlers`: `picked(node)`, `pickedPlace(position)`, `cleared()`,
+ * `said(text)`, `kindChosen(kind)` when another map is selected, `besideChanged()` when the marks must be drawn again.
  */
 export class Explorer {
-  constructor(theme, told) {
-    Object.assign(this, { told, run: null, map: null, room: null, concepts: null, maps: new Map() });
+  constructor(theme, handlers) {
+    Object.assign(this, { handlers, run: null, map: null, room: null, concepts: null, maps: new Map() });
     Object.assign(this, { placement: null, beside: null });
     this.mainView = new MapView(element("map"), {
       label: "The learned map",
       keys: "map-keys",
       theme,
-      picked: told.picked,
-      cleared: told.cleared,
+      picked: handlers.picked,
+      cleared: handlers.cleared,
       pointed: (node) => this.showCard(node),
-      reached: (node) => told.said(this.describe(node)),
+      reached: (node) => handlers.said(this.describe(node)),
     });
     const nothing = () => {};
     const quiet = { theme, keys: "map-keys", cleared: nothing, picked: nothing, pointed: nothing, reached: nothing };
     this.otherView = new MapView(element("other"), { ...quiet, label: "The other map" });
-    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true room", picked: told.pickedPlace });
+    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true room", picked: handlers.pickedPlace });
     this.listen();
   }
 
@@ -65,7 +65,7 @@ export class Explorer {
     return `node ${node}: ${this.map.observationLabels[this.map.nodes.observation[node]]}`;
   }
 
-  /** Fetch what the run is now. */
+  /** Fetch the current state of the run. */
   async loadRun() {
     this.run = await ask("run");
     if (this.run.truth && this.room === null) {
@@ -76,7 +76,7 @@ export class Explorer {
     this.listActions();
   }
 
-  /** Show a map of the run, fetching it unless the one here is the newest. */
+  /** Show a map of the run; fetch it if there is a newer revision. */
   async choose(kind) {
     const { revision } = this.run.maps.find((map) => map.kind === kind);
     if (this.maps.get(kind)?.revision !== revision) {
@@ -99,10 +99,10 @@ export class Explorer {
     const early = map.early ? " so far, while the run trains" : "";
     const count = counted(map.nodes.observation.length, "node");
     element("map-caption").textContent =
-      `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${percent(map.explained, 1)} of all steps explained`;
+      `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${percent(map.explained, 1)} of steps explained`;
   }
 
-  /** With its nodes in the colours of concepts, where there are any and they are asked for. */
+  /** The map with its nodes in the colours of their concepts, if there are any and the box is checked. */
   coloured(map) {
     if (this.concepts === null || map.kind !== "minimal" || !element("show-concepts").checked) return map;
     const { concept, colours } = this.concepts;
@@ -120,11 +120,11 @@ export class Explorer {
   listChoices() {
     const { run, map } = this;
     const kinds = run.maps.map(({ kind }) => ({ id: kind, name: SHORT[kind] ?? kind }));
-    segments(element("kinds"), kinds, map.kind, (kind) => this.told.kindChosen(kind));
+    segments(element("kinds"), kinds, map.kind, (kind) => this.handlers.kindChosen(kind));
     segments(element("placements"), map.placements, this.placement.id, (id) => this.place(id));
     const others = kinds.filter(({ id }) => id !== map.kind).map(({ id }) => ({ id, name: `${SHORT[id]} map` }));
     const room = this.room?.points ? [{ id: "room", name: "true room" }] : [];
-    const besides = [...room, ...others, { id: "none", name: "nothing" }];
+    const besides = [...room, ...others, { id: "none", name: "none" }];
     if (!besides.some(({ id }) => id === this.beside)) this.beside = null;
     segments(element("besides"), besides, this.beside ?? this.usualBeside(), (id) => this.showBeside(id));
     const count = (id, items) => {
@@ -141,7 +141,7 @@ export class Explorer {
     this.mainView.place(this.placement);
   }
 
-  /** The room where there is one, and the screen has space for it beside the map. */
+  /** The room, if there is one and the screen is wide enough. */
   usualBeside() {
     return this.room?.points && matchMedia("(min-width: 60rem)").matches ? "room" : "none";
   }
@@ -152,13 +152,13 @@ export class Explorer {
     element("room-pane").hidden = what !== "room";
     element("other-pane").hidden = !["minimal", "paper"].includes(what);
     if (["minimal", "paper"].includes(what)) await this.showOther(what);
-    this.told.besideChanged();
+    this.handlers.besideChanged();
   }
 
   async showOther(kind) {
     if (!this.maps.has(kind)) this.maps.set(kind, makeMap(this.run, await ask(`map/${kind}`)));
     const other = this.maps.get(kind);
-    other.roads ??= makeRoads(other);
+    other.transitions ??= makeTransitions(other);
     this.otherView.show(other, other.placements.find(({ id }) => id === this.placement.id) ?? other.placements[0]);
     this.otherView.setLook({ merged: other.merged, weak: other.weak, markWeak: false });
     const count = counted(other.nodes.observation.length, "node");
@@ -182,36 +182,37 @@ export class Explorer {
     card.replaceChildren(...nodeCard(this.map, node, { views: this.pictures, concept }));
   }
 
-  /** An observation as the panels show it: its colour and word, and the view at the node if there is one. */
+  /** An observation for the panels: its colour and label, and the view at the node if there is one. */
   seen(observation, node) {
     const { labels, colours } = this.run.observations;
     return [...(node === null ? [] : this.picture(node)), swatch(colours[observation]), labels[observation]];
   }
 
-  /** What is seen at a node as a picture, in a list that is empty where the run has none. */
+  /** The view at a node, in a list that is empty if the run has no views. */
   picture(node) {
     if (!this.pictures) return [];
-    return [made("img", { src: this.pictures.address(node), alt: `What is seen at node ${node}` })];
+    return [made("img", { src: this.pictures.address(node), alt: `The view at node ${node}` })];
   }
 
-  /** Draw these marks on the map and in the room, and no others. */
+  /** Draw these marks, and no others, on the map and in the room. */
   mark(onMap, inRoom) {
     this.mainView.setMarks({ ...NO_MARKS, ...onMap });
     this.roomView.setMarks({ ...NO_ROOM_MARKS, ...inRoom });
     this.otherView.setMarks(NO_MARKS);
   }
 
-  /** A plan on the map, followed in the room, and the other map's plan for the same places. */
+  /** Draw a plan on the map, follow it in the room, and draw the other map's plan between the same places. */
   markPlan({ start, goal, found, avoid }) {
     if (this.map === null) return;
     this.mainView.setLook({ avoid: new Set(avoid) });
     const places = this.map.nodes.position;
     const placeOf = (node) => (places && node !== null ? places[node] : null);
-    const met = found && this.room && placeOf(start) !== null ? this.room.follow(placeOf(start), found.actions) : null;
-    const missed = met !== null && met[met.length - 1] !== placeOf(goal);
+    const known = found && this.room && placeOf(start) !== null;
+    const visited = known ? this.room.follow(placeOf(start), found.actions) : null;
+    const missed = visited !== null && visited[visited.length - 1] !== placeOf(goal);
     this.mark(
       { path: found?.nodes ?? null, start, goal },
-      { path: met, missed, start: placeOf(start), goal: placeOf(goal) },
+      { path: visited, missed, start: placeOf(start), goal: placeOf(goal) },
     );
     this.markOther(placeOf(start), placeOf(goal), avoid);
   }
@@ -223,25 +224,26 @@ export class Explorer {
     if (!other || other === this.map) return;
     this.otherView.setLook({ avoid: new Set(avoid) });
     const [from, to] = [start, goal].map((place) => (place === null ? undefined : other.atPosition?.get(place)));
-    const found = from !== undefined && to !== undefined ? shortestPlan(other, other.roads, from, to, avoid) : null;
+    const known = from !== undefined && to !== undefined;
+    const found = known ? shortestPlan(other, other.transitions, from, to, avoid) : null;
     this.otherView.setMarks({ path: found?.nodes ?? null, start: from ?? null, goal: to ?? null });
     if (start === null || goal === null) return;
-    compared.textContent = `${NAMES[other.kind]}, between the same places: ${this.wordsOn(start, goal, found)}.`;
+    compared.textContent = `${NAMES[other.kind]}, between the same places: ${this.describePlan(start, goal, found)}.`;
   }
 
-  wordsOn(start, goal, found) {
-    if (found === null) return "there is no way";
-    const met = this.room.follow(start, found.actions);
-    const misses = met[met.length - 1] === goal ? "" : ", which do not lead there";
+  describePlan(start, goal, found) {
+    if (found === null) return "there is no path";
+    const visited = this.room.follow(start, found.actions);
+    const misses = visited[visited.length - 1] === goal ? "" : ", which do not lead there";
     return `${counted(found.actions.length, "action")}${misses}`;
   }
 
-  /** What the room says to a plan: empty where there is no room or it says nothing. */
+  /** A sentence on where a plan leads in the room; empty if that is unknown. */
   planInRoom({ start, goal, found }) {
     const places = this.map?.nodes.position;
     if (!this.room || !places || places[start] === null || places[goal] === null) return "";
-    const met = this.room.follow(places[start], found.actions);
-    return met[met.length - 1] === places[goal]
+    const visited = this.room.follow(places[start], found.actions);
+    return visited[visited.length - 1] === places[goal]
       ? " In the room they lead there."
       : " In the room they lead elsewhere, to the cross.";
   }

@@ -1,14 +1,15 @@
-/* Watching a run while it trains. */
+/* Polls a run while it trains. */
 
 import { ask } from "./api.js";
+import { percent } from "./shared/words.js";
 
-const [BUSY, IDLE] = [1500, 6000]; // milliseconds between two looks
+const [BUSY, IDLE] = [1500, 6000]; // milliseconds between two polls
 
 const WORDS = {
   waiting: "Waiting for the first steps",
   training: "Training",
   mapping: "Trained; building the map",
-  stopped: "The training stopped",
+  stopped: "Training stopped",
 };
 
 /** Calls `changed(live)` whenever there are new rows, another state or another revision of a map. */
@@ -29,7 +30,7 @@ export class Live {
       const now = JSON.stringify(live);
       if (now !== this.last) {
         this.last = now;
-        tellState(live);
+        showState(live);
         await this.changed(live);
       }
       await new Promise((done) => setTimeout(done, live.state === "finished" ? IDLE : BUSY));
@@ -37,14 +38,14 @@ export class Live {
   }
 }
 
-function tellState({ state, step, last_step: last, validation_accuracy: accuracy, problems = [] }) {
+function showState({ state, step, last_step: last, validation_accuracy: accuracy, problems = [] }) {
   document.getElementById("state").hidden = state === "finished" && problems.length === 0;
   const begun = state !== "training" || (step !== null && step !== undefined);
   const parts = [WORDS[begun ? state : "waiting"] ?? "Finished"];
   if (step !== null && step !== undefined && state !== "finished") {
     parts.push(`step ${step.toLocaleString("en")}${last ? ` of ${last.toLocaleString("en")}` : ""}`);
   }
-  if (accuracy !== null && accuracy !== undefined) parts.push(`${(100 * accuracy).toFixed(1)}% foretold`);
+  if (accuracy !== null && accuracy !== undefined) parts.push(`${percent(accuracy, 1)} predicted`);
   document.getElementById("state-words").textContent = [...parts, ...problems].join(" · ");
   const progress = document.getElementById("state-progress");
   progress.hidden = state !== "training" || !last;

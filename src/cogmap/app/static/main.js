@@ -1,4 +1,4 @@
-/* The page: opens the run, ties the panels to the pictures, keeps watching. */
+/* The page: opens the run, connects the panels to the pictures, and polls for changes. */
 
 import { onConnection } from "./api.js";
 import { Explorer } from "./explorer.js";
@@ -47,11 +47,11 @@ class Page {
     for (const view of this.explorer.views) view.stage.repaint();
   }
 
-  /** Whether the server answers: told when it stops, and when it begins again. */
+  /** Show a banner while the server does not answer. */
   connected(answers) {
     if (answers === !this.away) return;
     this.away = !answers;
-    const gone = "The server does not answer. Plans still work; everything else goes on as soon as it is back.";
+    const gone = "The server does not answer. Plans still work; everything else resumes when it is back.";
     this.banner(this.away ? gone : "");
   }
 
@@ -60,7 +60,7 @@ class Page {
     element("banner").hidden = text === "";
   }
 
-  /** Do something with the server; what it refuses stands in the banner. */
+  /** Run a task that needs the server; show its error message in the banner. */
   async guarded(work) {
     try {
       await work();
@@ -88,7 +88,7 @@ class Page {
     document.title = `${run.folder} · cogmap`;
     element("run-name").textContent = `${run.folder}: ${run.name}`;
     element("summary").textContent = this.summary();
-    element("empty-words").textContent = "It appears here as soon as the training has one.";
+    element("empty-words").textContent = "It appears here as soon as training has built one.";
     this.runPanel.show(run);
     this.walk.prepare();
     this.replay.prepare();
@@ -97,21 +97,21 @@ class Page {
   summary() {
     const { run, room } = this.explorer;
     const [map] = run.maps;
-    if (!map) return "The map appears as soon as there is one.";
+    if (!map) return "There is no map yet.";
     const places = room ? ` for ${counted(room.observation.length, "place")}` : "";
     const [seen, done] = [run.observations.labels.length, run.actions.labels.length];
     const sources = `${counted(seen, "observation")} and ${counted(done, "action")}`;
     return `${counted(map.nodes, "node")}${places}, learned from ${sources} alone`;
   }
 
-  /** Another map, or another revision of it: nodes chosen on the old one mean nothing on it. */
+  /** Show another map or revision; nodes chosen on the old one mean nothing on it. */
   async showMap(kind, kept = null) {
     await this.explorer.choose(kind);
     const { map } = this.explorer;
     const same = kept !== null && kept.revision === map.revision;
     const known = (node) => (same && node !== null && node < map.nodes.observation.length ? node : null);
     if (kept !== null) this.desk.avoid = new Set(kept.avoid.filter((seen) => seen < map.colours.length));
-    this.walk.forget();
+    this.walk.reset();
     this.replay.prepare();
     this.desk.use(map, known(kept?.start ?? null), known(kept?.goal ?? null));
     this.redraw();
@@ -140,7 +140,7 @@ class Page {
     this.keep();
   }
 
-  /** Marks of the panel that is open. */
+  /** Draw the marks of the open panel. */
   redraw() {
     if (this.explorer.map === null) return;
     if (this.tab === "walk") this.walk.draw();
@@ -149,7 +149,7 @@ class Page {
   }
 
   planned() {
-    element("brief").textContent = this.desk.start === null ? "" : this.desk.told.textContent;
+    element("brief").textContent = this.desk.start === null ? "" : this.desk.message.textContent;
     if (this.tab === "plan" || this.tab === "run") this.explorer.markPlan(this.desk);
     this.keep();
   }
@@ -165,7 +165,7 @@ class Page {
     this.desk.choose(node);
   }
 
-  /** A click into the room: an end of a plan, or where the agent is put. */
+  /** A click into the room: the start or goal of a plan, or the agent's start in the walk panel. */
   pickedPlace(position) {
     if (this.tab === "walk") return this.walk.begin(position);
     const node = this.explorer.map?.atPosition?.get(position);

@@ -1,4 +1,4 @@
-/* What is chosen, in the page's address: a reload or a link shows the same. */
+/* The page's state in its address, so that a reload or a link shows the same. */
 
 export function recall() {
   const kept = new URLSearchParams(location.hash.slice(1));
@@ -18,6 +18,6 @@ export function recall() {
 
 export function remember({ tab, kind, revision, start, goal, avoid }) {
   const kept = { tab, map: kind, revision, start, goal, avoid: avoid.join(",") };
-  const said = Object.entries(kept).filter(([, value]) => value !== null && value !== undefined && value !== "");
-  history.replaceState(null, "", `#${new URLSearchParams(said)}`);
+  const given = Object.entries(kept).filter(([, value]) => value !== null && value !== undefined && value !== "");
+  history.replaceState(null, "", `#${new URLSearchParams(given)}`);
 }

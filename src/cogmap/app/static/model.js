@@ -1,8 +1,8 @@
-/* The server's answers in the form in which the shared modules draw and plan. */
+/* The server's answers in the form that the shared modules need for drawing and planning. */
 
-const LARGEST = 0.3; // radius of a node: a cell is 1 wide, and so is an edge in a layout
+const LARGEST = 0.3; // radius of a node; a cell is 1 wide, and an edge in a layout is about 1 long
 
-/** A map with its labels and colours, its placements, and what is odd about it. */
+/** A map with its labels, colours and placements, its merged nodes and its doubtful edges. */
 export function makeMap(run, answer) {
   const { nodes, edges } = answer;
   return {
@@ -37,7 +37,7 @@ function placement(id, name, x, y, edges) {
   return { id, name, points, radius: fittingRadius(points, edges) };
 }
 
-/** A quarter of the usual length of an edge; less, down to a tenth, where nodes lie closer; less than half a cell. */
+/** A quarter of the median edge length; less, down to a tenth, where nodes are closer; at most `LARGEST`. */
 function fittingRadius(points, edges) {
   const lengths = edges.source
     .map((from, edge) => distance(points[from], points[edges.target[edge]]))
@@ -59,7 +59,7 @@ function quantile(values, share) {
   return Float64Array.from(values).sort()[Math.floor(share * (values.length - 1))];
 }
 
-/** How far each point's nearest neighbour is, looked for in the cells around it. */
+/** The distance of each point's nearest neighbour, searched in the grid cells around it. */
 function nearestGaps(points, cell) {
   const cells = new Map();
   const key = (x, y) => `${Math.floor(x / cell)} ${Math.floor(y / cell)}`;
@@ -85,13 +85,13 @@ function bestAtPosition(nodes) {
   const best = new Map();
   nodes.position.forEach((position, node) => {
     if (position === null || position < 0) return;
-    const rival = best.get(position);
-    if (rival === undefined || nodes.support[node] > nodes.support[rival]) best.set(position, node);
+    const other = best.get(position);
+    if (other === undefined || nodes.support[node] > nodes.support[other]) best.set(position, node);
   });
   return best;
 }
 
-/** The true room, to be drawn and walked in; null where it has no coordinates. */
+/** The true room; its points are null where it has no coordinates. */
 export function makeRoom(run, answer) {
   const follow = followTable(answer);
   const drawable = Array.isArray(answer.x) && answer.x.every((value) => value !== null);
@@ -106,13 +106,16 @@ export function makeRoom(run, answer) {
   };
 }
 
-/** Where actions lead from a position: all positions met, the first included. A move that is none is a bump. */
+/** A function from a position and actions to the positions visited, the first included. Other moves are bumps. */
 function followTable({ moves }) {
   const next = new Map();
   moves.source.forEach((from, move) => next.set(`${from} ${moves.action[move]}`, moves.target[move]));
   return (position, actions) => {
-    const met = [position];
-    for (const action of actions) met.push(next.get(`${met[met.length - 1]} ${action}`) ?? met[met.length - 1]);
-    return met;
+    const visited = [position];
+    for (const action of actions) {
+      const here = visited[visited.length - 1];
+      visited.push(next.get(`${here} ${action}`) ?? here);
+    }
+    return visited;
   };
 }

@@ -1,9 +1,9 @@
-/* What there is to know about the node under the pointer. */
+/* Details of the node under the pointer. */
 
 import { made, swatch } from "./shared/swatch.js";
 import { counted } from "./shared/words.js";
 
-const EDGES = 8; // more are counted
+const EDGES = 8; // listed; the others are counted
 
 export function nodeCard(map, node, { views, concept }) {
   const { observation, support, merged, position } = map.nodes;
@@ -14,7 +14,7 @@ export function nodeCard(map, node, { views, concept }) {
   if (concept) facts.push(concept);
   const heading = made("h3", {}, swatch(map.colours[seen]), `Node ${node}: ${map.observationLabels[seen]}`);
   const parts = [heading, made("div", { className: "note" }, facts.join(" · ")), edgeList(map, node)];
-  if (views) parts.unshift(made("img", { src: views.address(node), alt: `What is seen at node ${node}` }));
+  if (views) parts.unshift(made("img", { src: views.address(node), alt: `The view at node ${node}` }));
   return parts;
 }
 

@@ -1,11 +1,11 @@
-/* A walk from the file, step by step, and what the agent made of it. */
+/* A walk from the file, step by step, with the estimated node. */
 
 import { ask } from "./api.js";
 import { drawBars } from "./bars.js";
 import { percent } from "./shared/words.js";
 
-const BEAT = 280; // milliseconds a step while it plays
-const TAIL = 40; // steps of the way behind it
+const BEAT = 280; // milliseconds per step while playing
+const TAIL = 40; // steps of the trail
 
 export class ReplayPanel {
   constructor(explorer) {
@@ -24,7 +24,7 @@ export class ReplayPanel {
         "jump",
         "at",
         "seen",
-        "told",
+        "message",
         "none",
         "error",
       ].map((name) => [name, element(name)]),
@@ -98,23 +98,22 @@ export class ReplayPanel {
     if (this.walk === null) return;
     this.step = Math.min(Math.max(step, 0), this.walk.observations.length - 1);
     this.elements.step.value = this.step;
-    this.tell();
+    this.describe();
     this.chart();
     this.draw(null);
     this.fetchBelief();
   }
 
-  tell() {
+  describe() {
     const { walk, step, elements, explorer } = this;
     const labels = explorer.run.actions.labels;
     const after = step > 0 ? `after ${labels[walk.actions[step - 1]]}` : "at the start";
     elements.at.textContent = `Step ${step}, ${after}`;
     elements.seen.replaceChildren(...explorer.seen(walk.observations[step], walk.sure[step] ? walk.nodes[step] : null));
     const certainty = percent(walk.certainty[step]);
-    const jumped = this.jumps.has(step) ? " A teleportation: it takes itself to have jumped." : "";
-    const sure = `It takes itself to be at node ${walk.nodes[step]} (${certainty}).`;
-    elements.told.textContent =
-      (walk.sure[step] ? sure : `Not sure yet: node ${walk.nodes[step]} is the likeliest (${certainty}).`) + jumped;
+    const jumped = this.jumps.has(step) ? " Teleportation: it is no neighbour of the node before." : "";
+    const state = walk.sure[step] ? "Estimated node" : "Not localised. Likeliest node";
+    elements.message.textContent = `${state}: ${walk.nodes[step]} (${certainty}).${jumped}`;
   }
 
   chart() {
@@ -126,12 +125,12 @@ export class ReplayPanel {
         classes: walk.sure.map((sure) => (sure ? "sure" : "bar-fill")),
         jumps: walk.teleported,
         here: step,
-        label: `How unsure it is at each step, with ${walk.teleported.length} teleportations; now at step ${step}`,
+        label: `Uncertainty at each step, with ${walk.teleported.length} teleportations; now at step ${step}`,
       },
     );
   }
 
-  /** The whole belief at this step; the last one asked for is the one shown. */
+  /** Fetch the belief at this step; only the last one requested is shown. */
   async fetchBelief() {
     const { walk, step, explorer } = this;
     this.asked?.abort();
@@ -154,7 +153,7 @@ export class ReplayPanel {
     const first = Math.max(0, step - TAIL);
     const nodes = walk.nodes.slice(first, step + 1).map((node, index) => (walk.sure[first + index] ? node : -1));
     const trail = { nodes, jumps: (index) => this.jumps.has(first + index) };
-    this.belief = belief ?? this.belief ?? null; // the one before, until its own is here
+    this.belief = belief ?? this.belief ?? null; // the previous one until this step's is loaded
     explorer.mark(
       { trail, belief: walk.sure[step] ? null : this.belief, agent: walk.sure[step] ? walk.nodes[step] : null },
       walk.positions ? { trail: walk.positions.slice(first, step + 1), agent: walk.positions[step] } : {},

@@ -1,8 +1,9 @@
-/* Scores, curves, maps and choices of the run. */
+/* Scores, training curves, maps and options of the run. */
 
 import { ask } from "./api.js";
 import { trainingCharts } from "./curves.js";
 import { made } from "./shared/swatch.js";
+import { percent } from "./shared/words.js";
 
 export class RunPanel {
   constructor() {
@@ -18,7 +19,7 @@ export class RunPanel {
     document.getElementById("map-table").replaceChildren(mapTable(run.maps));
   }
 
-  /** The curves, if there are more rows than were drawn. */
+  /** Draw the curves again if there are new rows. */
   async update(rows) {
     if (rows === this.rows) return;
     this.rows = rows;
@@ -27,7 +28,7 @@ export class RunPanel {
   }
 }
 
-/** A row a score, a column for ours, the paper's and the ceiling: the panel is narrow. */
+/** A row for each score; columns for ours, the paper's and the ceiling. */
 function scoreTable({ columns, rows, caption }, model) {
   const turned = columns.slice(1).map((column, index) => [column, ...rows.map((row) => row[index + 1])]);
   const box = table("Scores", ["", ...rows.map(([name]) => name.replace(`${model}, `, ""))], turned);
@@ -37,7 +38,7 @@ function scoreTable({ columns, rows, caption }, model) {
 function mapTable(maps) {
   if (maps.length === 0) return made("p", { className: "note" }, "No map yet.");
   const rows = maps.map(({ kind, nodes, edges, explained }) => {
-    return [kind, nodes.toLocaleString("en"), edges.toLocaleString("en"), `${(100 * explained).toFixed(2)}%`];
+    return [kind, nodes.toLocaleString("en"), edges.toLocaleString("en"), percent(explained, 2)];
   });
   return table("Maps", ["", "nodes", "edges", "steps explained"], rows);
 }

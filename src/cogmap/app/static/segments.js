@@ -1,8 +1,8 @@
-/* A choice of one of a few, in a row. */
+/* A row of radio buttons. */
 
 import { made } from "./shared/swatch.js";
 
-/** Fill a fieldset with radios for `choices` [{id, name}]; hidden where there is nothing to choose. */
+/** Fill a fieldset with radio buttons for `choices` [{id, name}]; hide it if there is only one. */
 export function segments(fieldset, choices, chosen, changed) {
   const legend = fieldset.querySelector("legend");
   const labels = choices.map(({ id, name }) => {

@@ -1,4 +1,4 @@
-/* Tabs as the ARIA pattern has them: one in the tab order, arrows go to the others. */
+/* Tabs after the ARIA pattern: one is in the tab order, arrow keys move to the others. */
 
 export class Tabs {
   constructor(list, opened) {

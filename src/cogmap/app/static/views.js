@@ -1,4 +1,4 @@
-/* What is seen at nodes as pictures, fetched when they are first looked at. */
+/* The views at nodes, fetched when they are first needed. */
 
 const AT_ONCE = 6;
 
@@ -11,7 +11,7 @@ export class Views {
     return `/api/view/${node}?map=${this.kind}`;
   }
 
-  /** The picture at a node if it is here by now; else it is sent for. */
+  /** The view at a node if it is loaded; otherwise null, and it is requested. */
   get(node) {
     const known = this.pictures.get(node);
     if (known === undefined) {
@@ -24,7 +24,7 @@ export class Views {
 
   next() {
     if (this.loading >= AT_ONCE || this.waiting.length === 0) return;
-    const node = this.waiting.pop(); // the one looked at last is wanted most
+    const node = this.waiting.pop(); // the last one requested first
     const picture = new Image();
     this.loading += 1;
     const done = () => {

@@ -1,21 +1,21 @@
-/* Walking as the agent: an action, an observation, and a belief that narrows down. */
+/* Walking as the agent: an action, an observation, and the belief after them. */
 
-import { ask, Refused } from "./api.js";
+import { ask, RequestError } from "./api.js";
 import { drawBars, spread } from "./bars.js";
 import { actionForKey, directionsOf, signOf } from "./directions.js";
 import { made, swatch } from "./shared/swatch.js";
 import { counted, percent } from "./shared/words.js";
 
-const KEPT = "cogmap-walk"; // origin and actions, to take the walk up again after a reload or a restart
+const STORAGE_KEY = "cogmap-walk"; // origin and actions, to resume the walk after a reload or a restart
 const SHOWN = 60; // steps of the history
 
-/** `planFrom(node)` is called when the agent knows where it is and a plan from there is wanted. */
+/** Calls `planFrom(node)` when the agent is localised and a plan from there is requested. */
 export class WalkPanel {
   constructor(explorer, planFrom) {
     Object.assign(this, { explorer, walk: null, steps: [], actions: [], busy: false, active: false });
     const element = (name) => document.getElementById(`walk-${name}`);
     this.elements = Object.fromEntries(
-      ["begin", "plan", "live", "seen", "keys", "told", "bars", "steps", "error", "lead"].map((name) => [
+      ["begin", "plan", "live", "seen", "keys", "message", "bars", "steps", "error", "lead"].map((name) => [
         name,
         element(name),
       ]),
@@ -26,26 +26,27 @@ export class WalkPanel {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  /** Another run or map: its actions, and the walk that was kept from before, if it was on this map. */
+  /** Prepare the buttons and keys for the actions of a run. */
   prepare() {
     const { run } = this.explorer;
     const labels = run.actions.labels;
     this.directions = directionsOf(labels);
-    const crossed = this.directions.every((way) => way !== null) && labels.length > 2;
+    const crossed = this.directions.every((direction) => direction !== null) && labels.length > 2;
     this.pad.className = crossed ? "pad cross" : "pad";
     this.buttons = labels.map((label, action) => this.button(label, action));
     this.pad.replaceChildren(...this.buttons);
-    const arrows = this.directions.some((way) => way !== null) ? "arrow keys or W A S D, " : "";
+    const arrows = this.directions.some((direction) => direction !== null) ? "arrow keys or W A S D, " : "";
     this.elements.keys.textContent = `Keys: ${arrows}1 to ${Math.min(9, labels.length)} for the actions.`;
     if (run.world === "map") {
       this.elements.lead.textContent =
-        "Be the agent. There is no true world with this run, so it walks on the map itself.";
+        "Walk as the agent. This run has no true world, so the agent walks on the map itself.";
     }
   }
 
   button(label, action) {
-    const way = this.directions[action];
-    const button = made("button", { type: "button", className: way ?? "" }, `${signOf(way)} ${label}`.trim());
+    const direction = this.directions[action];
+    const text = `${signOf(direction)} ${label}`.trim();
+    const button = made("button", { type: "button", className: direction ?? "" }, text);
     button.addEventListener("click", () => this.act(action));
     return button;
   }
@@ -58,7 +59,7 @@ export class WalkPanel {
 
   kept() {
     try {
-      const kept = JSON.parse(sessionStorage.getItem(KEPT));
+      const kept = JSON.parse(sessionStorage.getItem(STORAGE_KEY));
       const { map } = this.explorer;
       return kept && map && kept.map === map.kind && kept.revision === map.revision ? kept : null;
     } catch {
@@ -70,13 +71,13 @@ export class WalkPanel {
     const { origin, map, revision } = this.walk;
     const { actions } = this;
     try {
-      sessionStorage.setItem(KEPT, JSON.stringify({ origin, map, revision, actions }));
+      sessionStorage.setItem(STORAGE_KEY, JSON.stringify({ origin, map, revision, actions }));
     } catch {
-      return; // a browser that keeps nothing for this page: the walk lasts as long as it is open
+      return; // a browser without storage for this page: the walk lasts as long as the page is open
     }
   }
 
-  /** Put the agent somewhere. `position` is given when a cell of the room was clicked. */
+  /** Start a walk at a random position, or at `position` if a cell of the room was clicked. */
   async begin(position = undefined) {
     const { map } = this.explorer;
     await this.doing(async () => {
@@ -85,7 +86,7 @@ export class WalkPanel {
     });
   }
 
-  /** Take a walk up again: on a server that forgot it, or after a reload. */
+  /** Resume a walk after a reload, or on a server that no longer has it. */
   async resume() {
     const { origin, map, revision, actions } = this.kept();
     await this.doing(async () => {
@@ -93,11 +94,11 @@ export class WalkPanel {
     });
   }
 
-  /** A walk and all its actions. The belief of the past is known by its certainty alone. */
+  /** Take over a walk and all its actions. Of past beliefs only the certainty is known. */
   take(walk, actions) {
     Object.assign(this, { walk, actions });
     const { observations, certainty } = walk.history;
-    const taken = walk.history.actions; // one less, or as many where the beginning is left out
+    const taken = walk.history.actions; // one fewer, or as many if the history is cut
     const first = walk.step - observations.length + 1;
     this.steps = observations.map((observation, index) => ({
       step: first + index,
@@ -115,7 +116,7 @@ export class WalkPanel {
     await this.doing(async () => {
       const next = await this.stepOnServer(action);
       const actions = [...this.actions, action];
-      if (next.history) return this.take(next, actions.slice(0, next.step)); // forgotten there, or taken already
+      if (next.history) return this.take(next, actions.slice(0, next.step)); // the walk was resumed or was ahead
       this.actions = actions;
       this.steps.push({
         step: next.step,
@@ -136,14 +137,14 @@ export class WalkPanel {
     try {
       return await ask(`walks/${id}/steps`, { action, step });
     } catch (problem) {
-      if (!(problem instanceof Refused)) throw problem;
+      if (!(problem instanceof RequestError)) throw problem;
       if (problem.status === 409) return ask(`walks/${id}`);
       if (problem.status !== 404) throw problem;
       return ask("walks", { map, revision, position: origin, actions: [...this.actions, action] });
     }
   }
 
-  /** One request at a time; what the server refuses is told below the buttons. */
+  /** One request at a time; error messages are shown below the buttons. */
   async doing(work) {
     this.busy = true;
     this.elements.error.hidden = true;
@@ -157,28 +158,28 @@ export class WalkPanel {
     }
   }
 
-  /** Whatever map was walked on is gone. */
-  forget() {
+  /** Reset the panel, because the map of the walk was replaced. */
+  reset() {
     this.walk = null;
     this.elements.live.hidden = true;
-    this.elements.begin.textContent = "Start somewhere";
+    this.elements.begin.textContent = "Random start";
     this.elements.plan.disabled = true;
   }
 
   render() {
     const { walk, elements, explorer } = this;
     elements.live.hidden = false;
-    elements.begin.textContent = "Start elsewhere";
+    elements.begin.textContent = "New random start";
     elements.plan.disabled = !walk.sure;
     elements.seen.replaceChildren(...explorer.seen(walk.observation, walk.sure ? walk.node : null));
-    elements.told.textContent = this.words();
+    elements.message.textContent = this.describe();
     this.buttons.forEach((button, action) => {
       button.disabled = !walk.legal.includes(action);
     });
     const count = explorer.map.nodes.observation.length;
     const heights = this.steps.slice(-SHOWN).map((step) => spread(step.candidates, count));
     const now = Math.round(walk.belief.candidates);
-    const label = `How many nodes it might be at, step by step: now about ${now} of ${count}`;
+    const label = `Number of possible nodes by step: now about ${now} of ${count}`;
     drawBars(elements.bars, heights, { label });
     elements.steps.replaceChildren(
       ...this.steps
@@ -189,12 +190,12 @@ export class WalkPanel {
     this.draw();
   }
 
-  words() {
+  describe() {
     const { walk } = this;
     const certainty = percent(walk.certainty, walk.certainty > 0.99 ? 1 : 0);
-    if (walk.sure) return `It knows where it is: node ${walk.node} (${certainty}).`;
-    const about = counted(Math.round(walk.belief.candidates), "node");
-    return `It may be at any of about ${about}; node ${walk.node} is the likeliest (${certainty}).`;
+    if (walk.sure) return `Localised: node ${walk.node} (${certainty}).`;
+    const about = counted(Math.round(walk.belief.candidates), "possible node");
+    return `Not localised: about ${about}; node ${walk.node} is the likeliest (${certainty}).`;
   }
 
   item({ step, observation, action, candidates, surprise }) {
@@ -206,20 +207,20 @@ export class WalkPanel {
       swatch(run.observations.colours[observation]),
       run.observations.labels[observation],
     );
-    const doubt = surprise > 3 ? "surprised · " : "";
+    const remark = surprise > 3 ? "surprising · " : "";
     item.append(made("span", { className: "arrow" }, "→"), seen);
     item.append(
       made(
         "span",
         { className: "spread" },
-        `${doubt}${candidates < 1.5 ? "1 node" : `≈ ${Math.round(candidates)} nodes`}`,
+        `${remark}${candidates < 1.5 ? "1 node" : `≈ ${Math.round(candidates)} nodes`}`,
       ),
     );
     item.dataset.step = step;
     return item;
   }
 
-  /** The belief on the map, the referee's view in the room. */
+  /** Draw the belief on the map, and the true position in the room. */
   draw() {
     if (!this.active) return;
     const { walk, explorer } = this;
@@ -231,7 +232,7 @@ export class WalkPanel {
     );
   }
 
-  /** Keys act while the panel is open, wherever the focus is that does not need them itself. */
+  /** Keys take actions while the panel is open, unless the focused element uses them itself. */
   key(event) {
     if (!this.active || this.walk === null || event.altKey || event.ctrlKey || event.metaKey) return;
     if (event.target.closest("input, select, [role=tab], summary")) return;

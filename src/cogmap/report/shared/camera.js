@@ -1,16 +1,16 @@
-/* Where on the plane one looks, and how closely. */
+/* The view of the plane: its centre and its scale. */
 
-const CLOSEST = 60; // times nearer than the whole map
-const FARTHEST = 0.4;
-const BUTTONS = 56; // pixels at the lower border that are not the map's
+const MAX_ZOOM = 60; // times the scale that shows the whole map
+const MIN_ZOOM = 0.4;
+const BUTTONS = 56; // pixels at the lower border that buttons cover
 
-/** A view of the plane: a point of it at the middle of the stage, and pixels per unit. */
+/** A view of the plane: the point at the middle of the stage, and pixels per unit. */
 export class Camera {
   constructor() {
     Object.assign(this, { x: 0, y: 0, scale: 1, width: 1, height: 1, home: { x: 0, y: 0, width: 1, height: 1 } });
   }
 
-  /** The stage's size in pixels. What was in the middle stays there, and who saw everything still does. */
+  /** The stage's size in pixels. The middle stays in the middle, and a view of everything stays one. */
   resize(width, height) {
     const before = this.homeScale();
     const { x, y } = this.homeView();
@@ -26,7 +26,7 @@ export class Camera {
     return Math.min(this.width / this.home.width, free / this.home.height);
   }
 
-  /** The view that shows all of the home box, in the middle if that keeps it off the buttons. */
+  /** The view that shows all of the home box, in the middle if the buttons then do not cover it. */
   homeView() {
     const { x, y, width, height } = this.home;
     const scale = this.homeScale();
@@ -39,11 +39,11 @@ export class Camera {
   }
 
   show({ x, y, scale }) {
-    const [least, most] = [this.homeScale() * FARTHEST, this.homeScale() * CLOSEST];
+    const [least, most] = [this.homeScale() * MIN_ZOOM, this.homeScale() * MAX_ZOOM];
     Object.assign(this, { x, y, scale: Math.min(Math.max(scale, least), most) });
   }
 
-  /** Enlarge by a factor; the point of the plane under a pixel stays under it. */
+  /** Zoom by a factor; the point of the plane under the given pixel stays there. */
   zoom(factor, left = this.width / 2, top = this.height / 2) {
     const [x, y] = this.toPlane(left, top);
     this.show({ x: this.x, y: this.y, scale: this.scale * factor });
@@ -65,7 +65,7 @@ export class Camera {
     return [(x - this.x) * this.scale + this.width / 2, (y - this.y) * this.scale + this.height / 2];
   }
 
-  /** Pan so far that a point of the plane is well in sight. */
+  /** Pan until a point of the plane is inside the stage, away from its border; true if that was needed. */
   reveal(x, y) {
     const [left, top] = this.toStage(x, y);
     const margin = Math.min(60, this.width / 6, this.height / 6);

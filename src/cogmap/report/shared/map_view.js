@@ -1,4 +1,4 @@
-/* The map on a stage: what is pointed at, chosen and marked. */
+/* The map on a stage: hovering, selecting and marking nodes. */
 
 import * as marks from "./marks.js";
 import { Painter } from "./painter.js";
@@ -6,16 +6,16 @@ import { crowding, extent, flatPoints, makeScene } from "./scene.js";
 import { Stage } from "./stage.js";
 
 const MORPH = 420; // milliseconds from one placement to another
-const MORPHED = 3000; // nodes up to which they are seen to move
+const MORPHED = 3000; // nodes; larger maps are not animated
 
 /**
- * A picture of a map. `picked(node)` is called for a click or Enter on a node, `pointed(node or null)` when another one
- * comes under the pointer, `reached(node)` when the keyboard's cursor moves.
+ * A drawing of a map. Calls `picked(node)` for a click or Enter on a node, `pointed(node or null)` when the node under
+ * the pointer changes, `reached(node)` when the keyboard's cursor moves.
  */
 export class MapView {
   constructor(host, { label, keys, theme, picked, pointed, reached, cleared }) {
     Object.assign(this, { theme, picked, pointed, reached, cleared, scene: null, cursor: null, hovered: null });
-    this.keysMove = true; // false: the arrows are somebody else's
+    this.keysMove = true; // false: another part of the page uses the arrow keys
     this.look = { avoid: new Set(), merged: null, weak: null, markWeak: false, views: null, crowding: 1 };
     this.marks = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
     this.stage = new Stage(host, {
@@ -27,10 +27,10 @@ export class MapView {
       hover: (x, y) => this.hover(x, y),
     });
     this.stage.above.addEventListener("keydown", (event) => this.key(event));
-    host.mapView = this; // for the console, and for tests that want to know where a node is
+    host.mapView = this; // for the console, and for tests that need the pixels of a node
   }
 
-  /** Another map, with its nodes at a placement's points. */
+  /** Show another map, with its nodes at a placement's points. */
   show(map, placement) {
     this.map = map;
     this.scene = makeScene(map);
@@ -48,7 +48,7 @@ export class MapView {
     this.look.crowding = crowding(this.scene.lanes, this.points, this.radius);
   }
 
-  /** The same map, its nodes elsewhere. */
+  /** Show the same map in another placement. */
   place(placement) {
     const [points, radius] = [this.points, this.radius];
     this.setPoints(placement);
@@ -58,14 +58,14 @@ export class MapView {
     this.stage.repaint();
   }
 
-  /** Change how the map itself looks: `avoid`, `merged`, `weak`, `markWeak`. */
+  /** Change how the map itself is drawn: `avoid`, `merged`, `weak`, `markWeak`. */
   setLook(changes) {
     if (Object.entries(changes).every(([name, value]) => isSame(this.look[name], value))) return;
     Object.assign(this.look, changes);
     this.stage.repaint();
   }
 
-  /** Change the marks over it: `path`, `start`, `goal`, `belief`, `trail`, `agent`. */
+  /** Change the marks on top of it: `path`, `start`, `goal`, `belief`, `trail`, `agent`. */
   setMarks(changes) {
     marks.change(this, changes);
   }
@@ -99,7 +99,7 @@ export class MapView {
     return drawing || moving;
   }
 
-  /** Nodes on their way to another placement; true while they move. */
+  /** Move the nodes towards another placement; true while they move. */
   advance(now) {
     if (!this.morph) return false;
     const { points, radius, to, toRadius, start } = this.morph;
@@ -112,12 +112,12 @@ export class MapView {
     return this.morph !== null;
   }
 
-  /** Where a node is on the screen, in pixels of the stage. */
+  /** The position of a node in pixels of the stage. */
   placeOf(node) {
     return this.stage.camera.toStage(this.points[2 * node], this.points[2 * node + 1]);
   }
 
-  /** The node at a point of the plane, within a finger's width; null if there is none. */
+  /** The node at a point of the plane, within a few pixels; null if there is none. */
   nodeAt(x, y) {
     if (this.scene === null || Number.isNaN(x)) return null;
     const reach = Math.max(1.15 * this.radius, 9 / this.stage.camera.scale);
@@ -161,7 +161,7 @@ export class MapView {
     event.preventDefault();
   }
 
-  /** Move the cursor to the node nearest in a direction, distance to the side counting double. */
+  /** Move the cursor to the nearest node in a direction; sideways distance counts double. */
   step([dx, dy]) {
     const from = this.cursor ?? this.marks.goal ?? this.marks.start;
     const next = from === null ? this.middleNode() : this.neighbour(from, dx, dy);

@@ -1,10 +1,10 @@
-/* What is drawn over a map or a room: where the agent may be, the way it came, the plan, the two ends. */
+/* Marks on top of a map or a room: the belief, the trail of the agent, the plan, its start and goal. */
 
 const FULL_TURN = 2 * Math.PI;
 const DRAWN_IN = 320; // milliseconds in which a plan is drawn
-const LIKELY = 0.6; // of the likeliest node's radius: from here on a node is shown whole
+const LIKELY = 0.6; // of the likeliest node's radius; from here on a node counts as likely
 
-/** Where things of one picture are, in pixels: `at(index)` gives x and y, or null. */
+/** The pixels of nodes or cells: `at(index)` gives x and y, or null. */
 export function placed(camera, points) {
   return (index) => {
     const [x, y] = [points[2 * index], points[2 * index + 1]];
@@ -12,7 +12,7 @@ export function placed(camera, points) {
   };
 }
 
-/** A line through places; a step that `jumps` says is no road is dashed. */
+/** A line through places; a step is dashed where `jumps(step)` is true. */
 function trace(context, places, jumps = () => false) {
   for (const dashed of [false, true]) {
     context.setLineDash(dashed ? [2, 6] : []);
@@ -27,6 +27,7 @@ function trace(context, places, jumps = () => false) {
   context.setLineDash([]);
 }
 
+/** Draw a line twice: a wider one as its casing, then the line itself. */
 function cased(context, casing, colour, width, draw) {
   Object.assign(context, { lineCap: "round", lineJoin: "round" });
   Object.assign(context, { strokeStyle: casing, lineWidth: width + 3 });
@@ -35,7 +36,7 @@ function cased(context, casing, colour, width, draw) {
   draw();
 }
 
-/** The plan, drawn from its start on within a third of a second; true until it is whole. */
+/** The plan, animated from its start within a third of a second; true until it is complete. */
 export function drawPath(context, at, nodes, size, theme, age, jumps = undefined) {
   const part = Math.min(1, Math.max(0, age / DRAWN_IN));
   const reached = part * (nodes.length - 1);
@@ -48,7 +49,7 @@ export function drawPath(context, at, nodes, size, theme, age, jumps = undefined
   return part < 1;
 }
 
-/** The way the agent came, the newest steps strongest; `jumps(step)` marks a teleportation into a step. */
+/** The last steps of the agent; `jumps(step)` is true for a teleportation into a step. */
 export function drawTrail(context, at, nodes, size, theme, jumps) {
   const places = nodes.map(at);
   const width = Math.min(5, Math.max(2, size * 0.28));
@@ -80,7 +81,7 @@ export function drawRing(context, place, size, colour, width = 3) {
   context.stroke();
 }
 
-/** The plan misses its goal in the room: a cross where it ends. */
+/** A cross at the end of a plan that misses its goal in the room. */
 export function drawCross(context, place, size, theme) {
   if (!place) return;
   const arm = Math.min(10, Math.max(6, size * 0.7));
@@ -104,7 +105,7 @@ function disc(context, place, radius, fill, border, width) {
   context.stroke();
 }
 
-/** Change the marks over a view. A way that is new to it is drawn from its start, for those who do not mind motion. */
+/** Change the marks of a view. A new path is animated, unless the reader prefers reduced motion. */
 export function change(view, changes) {
   const isNew = changes.path && changes.path !== view.marks.path;
   if (isNew) view.pathBegun = matchMedia("(prefers-reduced-motion: reduce)").matches ? -Infinity : performance.now();
@@ -112,7 +113,7 @@ export function change(view, changes) {
   view.stage.request();
 }
 
-/** A veil over the map, and through it the nodes where the agent may be, the likelier the larger. The likely ones. */
+/** Fade the map and draw the possible nodes on top, larger for a higher probability. Returns the likely ones. */
 export function drawBelief(context, camera, at, belief, size, theme, colourOf) {
   context.globalAlpha = 0.8;
   context.fillStyle = theme.ground;

@@ -1,14 +1,14 @@
-/* Draws a map's nodes and edges on a canvas, as much of them as can be told apart from where one looks. */
+/* Draws a map's nodes and edges on a canvas, in as much detail as the zoom allows. */
 
 const THICKNESS = [0.6, 1, 1.5, 2.2]; // pixels, by support
-const APART = 20; // pixels between two nodes from which the edges between them can be told apart, by colour
-const CLOSE = 40; // and from which dashes and heads can be seen too
-const DOT = 2.2; // pixels of radius below which a node is a mere square
-const LETTER = 5.6; // pixels of radius from which a label fits into a node
-const PICTURE = 22; // pixels of radius from which a view can be made out in a node
+const APART = 20; // pixels between two nodes from which their edges are drawn side by side, in colour
+const CLOSE = 40; // pixels from which edges have dashes and heads too
+const DOT = 2.2; // pixels of radius; a smaller node is drawn as a square
+const LETTER = 5.6; // pixels of radius from which a node has a label
+const PICTURE = 22; // pixels of radius from which a node shows its view
 const FULL_TURN = 2 * Math.PI;
 
-/** How an action's edges look: never by colour alone. */
+/** The colour and dash of an action's edges, so that actions do not differ by colour alone. */
 export const ACTION_STYLES = [
   { colour: "--action-0", dash: [] },
   { colour: "--action-1", dash: [6, 3] },
@@ -22,7 +22,7 @@ export function actionStyle(action) {
   return ACTION_STYLES[action % ACTION_STYLES.length];
 }
 
-/** One picture: a scene with its nodes at `points`, through a camera, on a 2D context in pixels. */
+/** Draws a scene with its nodes at `points`, seen by a camera, on a 2D context in pixels. */
 export class Painter {
   constructor(context, scene, points, radius, camera, theme) {
     Object.assign(this, { context, scene, points, radius, camera, theme });
@@ -41,7 +41,7 @@ export class Painter {
     return this.points[2 * node + 1] * this.scale + this.top;
   }
 
-  /** Whether any of a line from one place to another can be in sight; false where an end has no place. */
+  /** Whether a line between two points may be visible; false where an end has no point. */
   sees(x1, y1, x2, y2) {
     const { width, height } = this.camera;
     return Math.max(x1, x2) >= 0 && Math.max(y1, y2) >= 0 && Math.min(x1, x2) <= width && Math.min(y1, y2) <= height;
@@ -81,7 +81,7 @@ export class Painter {
     this.context.lineTo(x2, y2);
   }
 
-  /** Every edge a lane of its own, in its action's colour and dash, as thick as its support, with a head. */
+  /** Each edge as its own line with a head, in its action's colour and dash, thicker for more support. */
   paintLanes(look) {
     const { context, theme, scene } = this;
     context.globalAlpha = look.markWeak ? 0.3 : Math.max(0.35, Math.min(1, 1.3 / look.crowding));
@@ -118,7 +118,7 @@ export class Painter {
     context.fill();
   }
 
-  /** Where a lane begins and ends: beside the line between two nodes, from border to border. */
+  /** The ends of an edge's line: parallel to the line between its nodes, from border to border. */
   laneEnds(lane) {
     const { source, target, offset } = this.scene.lanes;
     const [x1, y1] = [this.x(source[lane]), this.y(source[lane])];
@@ -149,7 +149,7 @@ export class Painter {
     context.closePath();
   }
 
-  /** Edges that hardly a step supports, in the warning colour. */
+  /** Edges with little support, in the warning colour. */
   paintWeak(weak) {
     const { context, theme, scene } = this;
     context.strokeStyle = theme.weak;
@@ -187,7 +187,7 @@ export class Painter {
     }
   }
 
-  /** What is seen at each node, as a word in it, cut where it is too long; of all nodes or only some. */
+  /** The label of each node's observation, cut where it is too long; for all nodes or those in `only`. */
   paintLabels(avoid, only = null) {
     const { context, scene, size } = this;
     context.textAlign = "center";
@@ -208,7 +208,7 @@ export class Painter {
     context.globalAlpha = 1;
   }
 
-  /** Some nodes again, over what was drawn since: the stops of a plan. */
+  /** Draw the nodes of a plan again, on top of its line. */
   paintStops(nodes, views) {
     const { scene } = this;
     const stops = new Set(nodes);
@@ -220,7 +220,7 @@ export class Painter {
     this.scene = scene;
   }
 
-  /** What is seen at each node as a picture, as far as `views(node)` has it by now. */
+  /** The view of each node, as far as `views(node)` has loaded it. */
   paintViews(views, nodes = [...Array(this.scene.count).keys()]) {
     const { context, size } = this;
     for (const node of nodes) {

@@ -1,18 +1,18 @@
-/* Start, goal, what to keep off, and the plan that follows from them, in words. */
+/* The planning panel: start, goal, observations to avoid, and the plan as a list of steps. */
 
-import { makeRoads, shortestPlan } from "./planner.js";
+import { makeTransitions, shortestPlan } from "./planner.js";
 import { made, swatch } from "./swatch.js";
 import { counted } from "./words.js";
 
 /**
- * The part of a page that plans. It finds its elements by their ids: start, goal, clear, avoid, told, steps.
- * `changed(desk)` is called whenever there is another plan to draw; `extra(desk)` may add a sentence to it,
- * `picture(node)` a picture to a step.
+ * The part of a page that plans. It finds its elements by their ids: start, goal, clear, avoid, message, steps.
+ * It calls `changed(desk)` whenever the plan changes; `extra(desk)` may add a sentence to the message, `picture(node)`
+ * a picture to a step.
  */
 export class PlanDesk {
   constructor({ changed, extra = () => "", picture = () => [] }) {
     Object.assign(this, { changed, extra, picture, map: null, start: null, goal: null, found: null, avoid: new Set() });
-    this.told = document.getElementById("told");
+    this.message = document.getElementById("message");
     this.steps = document.getElementById("steps");
     this.list = document.getElementById("avoid");
     this.ends = { start: document.getElementById("start"), goal: document.getElementById("goal") };
@@ -22,9 +22,10 @@ export class PlanDesk {
     document.getElementById("clear").addEventListener("click", () => this.clear());
   }
 
-  /** Plan on another map from now on, between nodes of it or none. What to keep off stays. */
+  /** Plan on another map, from a start to a goal if given. The observations to avoid stay. */
   use(map, start = null, goal = null) {
-    Object.assign(this, { map, start, goal, roads: makeRoads(map), count: map.nodes.observation.length });
+    const transitions = makeTransitions(map);
+    Object.assign(this, { map, start, goal, transitions, count: map.nodes.observation.length });
     for (const input of Object.values(this.ends)) input.max = this.count - 1;
     this.listObservations();
     this.plan();
@@ -50,7 +51,7 @@ export class PlanDesk {
     return `node ${node}: ${this.map.observationLabels[this.map.nodes.observation[node]]}`;
   }
 
-  /** A click or Enter on a node: the start if none is chosen or both are, else the goal. */
+  /** A click or Enter on a node: it becomes the goal if only a start is chosen, else the start. */
   choose(node) {
     if (this.start === null || this.goal !== null) [this.start, this.goal] = [node, null];
     else this.goal = node;
@@ -70,29 +71,29 @@ export class PlanDesk {
     this.plan();
   }
 
-  /** Find the plan and show it. */
+  /** Compute the plan and show it. */
   plan() {
     for (const [end, input] of Object.entries(this.ends)) {
       if (document.activeElement !== input) input.value = this[end] === null ? "" : this[end];
     }
-    const asked = this.start !== null && this.goal !== null;
-    this.found = asked ? shortestPlan(this.map, this.roads, this.start, this.goal, this.avoid) : null;
-    this.tell(asked);
+    const complete = this.start !== null && this.goal !== null;
+    this.found = complete ? shortestPlan(this.map, this.transitions, this.start, this.goal, this.avoid) : null;
+    this.showPlan(complete);
     this.changed(this);
   }
 
-  /** The plan in words: each action and what is to be seen after it. */
-  tell(asked) {
+  /** List each action of the plan and the observation after it. */
+  showPlan(complete) {
     this.steps.replaceChildren();
-    if (!asked) {
+    if (!complete) {
       this.say(this.start === null ? "Choose a start." : `From ${this.describe(this.start)}. Choose a goal.`);
     } else if (this.found === null) {
-      this.say("There is no way on the map.");
+      this.say("There is no path on the map.");
     } else {
       const { nodes, actions, dropped } = this.found;
       const length = `${counted(actions.length, "action")}.`;
-      const past = dropped ? " There is no way round: this is the shortest of all." : "";
-      this.say(`${length}${past}${this.extra(this)}`);
+      const constraint = dropped ? " No path avoids these observations: this is the shortest path of all." : "";
+      this.say(`${length}${constraint}${this.extra(this)}`);
       this.steps.append(...actions.map((action, step) => this.stepOf(action, nodes[step + 1])));
     }
   }
@@ -108,6 +109,6 @@ export class PlanDesk {
   }
 
   say(text) {
-    this.told.textContent = text;
+    this.message.textContent = text;
   }
 }

@@ -1,36 +1,36 @@
-/* Shortest plans on a map, with the rules of cogmap.planning: see makeRoads and shortestPlan. */
+/* Shortest plans on a map, with the same rules as cogmap.planning. */
 
 /**
- * The roads that leave each node: one to each neighbour, by the action with the most support, the lowest of equals.
- * Self-loops are no roads. `map.edges` holds four lists of the same length: source, action, target, support.
+ * The transitions from each node: one to each neighbour, by the action with the most support, ties to the lowest.
+ * Self-loops are left out. `map.edges` has four lists of the same length: source, action, target, support.
  */
-export function makeRoads(map) {
+export function makeTransitions(map) {
   const { source, action, target, support } = map.edges;
   const best = map.nodes.observation.map(() => new Map()); // per node: target -> edge
   for (let edge = 0; edge < source.length; edge += 1) {
     if (source[edge] === target[edge]) continue;
-    const rival = best[source[edge]].get(target[edge]);
-    const wins =
-      rival === undefined ||
-      support[edge] > support[rival] ||
-      (support[edge] === support[rival] && action[edge] < action[rival]);
-    if (wins) best[source[edge]].set(target[edge], edge);
+    const other = best[source[edge]].get(target[edge]);
+    const better =
+      other === undefined ||
+      support[edge] > support[other] ||
+      (support[edge] === support[other] && action[edge] < action[other]);
+    if (better) best[source[edge]].set(target[edge], edge);
   }
-  return best.map((roads) => [...roads].map(([to, edge]) => ({ to, action: action[edge] })));
+  return best.map((edges) => [...edges].map(([to, edge]) => ({ to, action: action[edge] })));
 }
 
-/** The way from start to goal found breadth first that passes no node of which `forbidden` is true, or null. */
-function search(roads, start, goal, forbidden) {
-  const before = new Map([[start, null]]); // node -> {node, action} by which it was reached first
+/** A shortest path, found breadth first, that passes through no node for which `forbidden` is true; or null. */
+function search(transitions, start, goal, forbidden) {
+  const before = new Map([[start, null]]); // node -> {node, action} from which it was first reached
   let frontier = [start];
   while (frontier.length > 0 && !before.has(goal)) {
     const next = [];
     for (const node of frontier) {
-      if (node !== start && forbidden(node)) continue; // may be reached, as a goal, but not passed
-      for (const road of roads[node]) {
-        if (before.has(road.to)) continue;
-        before.set(road.to, { node, action: road.action });
-        next.push(road.to);
+      if (node !== start && forbidden(node)) continue; // it may be the goal, but paths do not pass through it
+      for (const { to, action } of transitions[node]) {
+        if (before.has(to)) continue;
+        before.set(to, { node, action });
+        next.push(to);
       }
     }
     frontier = next;
@@ -46,13 +46,13 @@ function search(roads, start, goal, forbidden) {
 }
 
 /**
- * A shortest plan that keeps off the observations in the set `avoid`; start and goal may show one. Where there is no
- * way round, the shortest of all, marked `dropped`; null where there is none either.
+ * A shortest plan that avoids the observations in the set `avoid`; start and goal may show one. Where no path avoids
+ * them, the shortest path without the constraint, marked `dropped`; null where there is no path at all.
  */
-export function shortestPlan(map, roads, start, goal, avoid) {
+export function shortestPlan(map, transitions, start, goal, avoid) {
   const shown = map.nodes.observation;
-  const around = search(roads, start, goal, (node) => avoid.has(shown[node]));
+  const around = search(transitions, start, goal, (node) => avoid.has(shown[node]));
   if (around !== null) return { ...around, dropped: false };
-  const direct = avoid.size > 0 ? search(roads, start, goal, () => false) : null;
+  const direct = avoid.size > 0 ? search(transitions, start, goal, () => false) : null;
   return direct === null ? null : { ...direct, dropped: true };
 }

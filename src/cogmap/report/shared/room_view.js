@@ -1,14 +1,14 @@
-/* The true room on a stage: its cells, its walls, and what the agent does in it. */
+/* The true room on a stage: its cells and walls, and the agent in it. */
 
 import * as marks from "./marks.js";
 import { extent, textOn } from "./scene.js";
 import { Stage } from "./stage.js";
 
-const LETTER = 15; // pixels of a cell from which its label fits in
+const LETTER = 15; // pixels of a cell from which it has a label
 
 /**
- * A picture of the true world. `room` has points [x, y] of its cells, each 1 wide, `observation` of each, `colours`,
- * `labels`, and `moves` between them. `picked(position)` is called for a click on a cell.
+ * A drawing of the true world. `room` has points [x, y] of its cells, each 1 wide, `observation` of each, `colours`,
+ * `labels`, and `moves` between them. Calls `picked(position)` for a click on a cell.
  */
 export class RoomView {
   constructor(host, { label, keys, theme, picked }) {
@@ -91,7 +91,7 @@ export class RoomView {
     const size = camera.scale * this.side * 0.42;
     const at = marks.placed(camera, this.points);
     const { path, missed, trail, agent, start, goal } = this.marks;
-    const jumps = (way) => (step) => way[step] !== undefined && !this.isNear(way[step - 1], way[step]);
+    const jumps = (steps) => (step) => steps[step] !== undefined && !this.isNear(steps[step - 1], steps[step]);
     if (trail) marks.drawTrail(context, at, trail, size, theme, jumps(trail));
     const drawing = path
       ? marks.drawPath(context, at, path, 0.7 * size, theme, now - this.pathBegun, jumps(path))
@@ -103,7 +103,7 @@ export class RoomView {
     return drawing;
   }
 
-  /** Whether two cells lie next to each other in the picture: a step over a seam does not. */
+  /** Whether two cells are adjacent in the picture; cells on both sides of a seam are not. */
   isNear(one, two) {
     const { points } = this;
     const away = Math.abs(points[2 * one] - points[2 * two]) + Math.abs(points[2 * one + 1] - points[2 * two + 1]);
@@ -118,7 +118,7 @@ export class RoomView {
   }
 }
 
-/** Positions that share a cell, headings say, side by side in it: where each is drawn, and how wide. */
+/** Positions that share a cell, such as headings, side by side: the point of each, and its width. */
 function spread(points) {
   const shared = new Map(); // cell -> its positions
   points.forEach(([x, y], position) => {
@@ -135,7 +135,7 @@ function spread(points) {
   return [places, 1 / across];
 }
 
-/** Lines between cells that touch, or a cell and nothing, where no move leads across. */
+/** Lines between adjacent cells without a move between them, and around the outside. */
 function findWalls({ points, moves }) {
   const cells = new Map(points.map(([x, y]) => [`${x},${y}`, [x, y]]));
   const keyOf = points.map(([x, y]) => `${x},${y}`);

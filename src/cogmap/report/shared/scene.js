@@ -1,8 +1,8 @@
-/* A map as flat arrays in the order in which they are drawn. */
+/* A map as flat arrays in drawing order. */
 
-const WIDTHS = 4; // steps of thickness, by support
+const WIDTHS = 4; // levels of thickness, by support
 
-/** How thick an edge is drawn, 0 to 3: by the logarithm of its support, beside the best supported one. */
+/** The thickness level of each edge, 0 to 3: the logarithm of its support relative to the largest. */
 function widthSteps(support) {
   const most = Math.log1p(support.reduce((one, two) => Math.max(one, two), 1));
   return Uint8Array.from(support, (count) =>
@@ -10,10 +10,10 @@ function widthSteps(support) {
   );
 }
 
-/** Edges between the same two nodes run side by side: how many half lanes each is off the middle, to its right. */
+/** Edges between the same two nodes are parallel: the offset of each from the middle, in half lanes to its right. */
 function laneOffsets(edges, count) {
   const { source, target } = edges;
-  const shared = new Map(); // source * count + target -> edges that way so far
+  const shared = new Map(); // source * count + target -> number of edges
   const key = (edge) => source[edge] * count + target[edge];
   for (let edge = 0; edge < source.length; edge += 1) shared.set(key(edge), (shared.get(key(edge)) ?? 0) + 1);
   const passed = new Map();
@@ -25,7 +25,7 @@ function laneOffsets(edges, count) {
   });
 }
 
-/** The edges that lead elsewhere, sorted by action and thickness so that each group is one stroke. */
+/** The edges without self-loops, sorted by action and thickness so that each group is one stroke. */
 function makeLanes(map) {
   const { edges, nodes } = map;
   const width = widthSteps(edges.support);
@@ -56,7 +56,7 @@ function findGroups(moving, group) {
   return groups;
 }
 
-/** One line for two nodes, however many edges join them: what is seen of the edges from afar. */
+/** One line for each pair of neighbours, for a map that is zoomed out. */
 function makePairs(lanes, count) {
   const seen = new Set();
   const ends = [];
@@ -70,7 +70,7 @@ function makePairs(lanes, count) {
   return Int32Array.from(ends); // 2 * pair, 2 * pair + 1
 }
 
-/** Nodes sorted by colour and by what is seen there, so that each group is one fill. */
+/** Nodes grouped by colour and observation, so that each group is one fill. */
 function groupNodes(map) {
   const groups = new Map();
   map.nodes.observation.forEach((seen, node) => {
@@ -82,7 +82,7 @@ function groupNodes(map) {
   return [...groups.values()].map((group) => ({ ...group, nodes: Int32Array.from(group.nodes) }));
 }
 
-/** Black or white, whichever reads better on a colour "#rrggbb". */
+/** Black or white, whichever has more contrast on a colour "#rrggbb". */
 export function textOn(colour) {
   const [red, green, blue] = [1, 3, 5].map((place) => parseInt(colour.slice(place, place + 2), 16) / 255);
   return 0.299 * red + 0.587 * green + 0.114 * blue > 0.5 ? "#000000" : "#ffffff";
@@ -97,7 +97,7 @@ export function flatPoints(points) {
   return flat;
 }
 
-/** The box of the plane around all points, with room for the outermost nodes. */
+/** The bounding box of all points, with a margin for the outermost nodes. */
 export function extent(points, radius) {
   let [left, top, right, bottom] = [Infinity, Infinity, -Infinity, -Infinity];
   for (let place = 0; place < points.length; place += 2) {
@@ -112,7 +112,7 @@ export function extent(points, radius) {
   return { x: left - border, y: top - border, width: right - left + 2 * border, height: bottom - top + 2 * border };
 }
 
-/** How long edges are beside the distance of neighbours: about 1 for a room, more where lines run across each other. */
+/** The median edge length relative to the distance of neighbours: about 1 for a room, more where lines cross. */
 export function crowding(lanes, points, radius) {
   const lengths = Float64Array.from(lanes.source, (from, lane) => {
     const to = lanes.target[lane];
@@ -121,7 +121,7 @@ export function crowding(lanes, points, radius) {
   return lengths.length > 0 ? lengths.sort()[lengths.length >> 1] / (4 * radius) : 1;
 }
 
-/** Everything about a map that its picture needs and that does not change with where the nodes are. */
+/** All that drawing a map needs and that does not depend on the placement of its nodes. */
 export function makeScene(map) {
   const lanes = makeLanes(map);
   return {

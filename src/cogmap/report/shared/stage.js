@@ -1,17 +1,17 @@
-/* Two canvases and a camera: a picture that is dear to paint, below, and marks that change all the time, above. */
+/* Two canvases and a camera: below, a picture that is expensive to paint; above, marks that change often. */
 
 import { Camera } from "./camera.js";
 import { Gestures } from "./gestures.js";
 
-const MARGIN = 0.25; // of the stage that is painted beyond each border, to be there when one pans
-const DEAR = 9; // milliseconds of painting from which a moving picture is shifted instead of painted anew
-const REST = 110; // milliseconds without a move after which it is painted again
+const MARGIN = 0.25; // of the stage, painted beyond each border in advance of panning
+const SLOW = 9; // milliseconds of painting from which a moving picture is shifted instead of repainted
+const REST = 110; // milliseconds without a movement after which it is repainted
 
 function reducedMotion() {
   return matchMedia("(prefers-reduced-motion: reduce)").matches;
 }
 
-/** `paint(context, camera)` draws the picture, `mark(context, camera, now)` the marks: true to be called again. */
+/** `paint(context, camera)` draws the picture, `mark(context, camera, now)` the marks; it returns true to animate. */
 export class Stage {
   constructor(host, { label, keys, paint, mark, tap, hover }) {
     Object.assign(this, { host, paint, mark, camera: new Camera(), spent: 0, stale: true, still: null, flight: null });
@@ -47,7 +47,7 @@ export class Stage {
     this.repaint();
   }
 
-  /** Show all of a box of the plane from now on. */
+  /** Make a box of the plane the home view, and show it. */
   fit(home, animate = false) {
     this.camera.home = home;
     this.fly(this.camera.homeView(), animate);
@@ -58,7 +58,7 @@ export class Stage {
     this.fly({ x, y, scale: scale * factor }, true);
   }
 
-  /** Go to a view, at once or in a quarter of a second. */
+  /** Move the camera to a view, at once or animated in a quarter of a second. */
   fly(view, animate = true) {
     const { x, y, scale } = this.camera;
     const still = !animate || reducedMotion();
@@ -82,13 +82,13 @@ export class Stage {
     this.fly(after);
   }
 
-  /** The picture has changed. */
+  /** Repaint the picture, because it has changed. */
   repaint() {
     this.stale = true;
     this.request();
   }
 
-  /** Only the marks have. */
+  /** Draw a frame, because only the marks have changed. */
   request() {
     this.frame ??= requestAnimationFrame((now) => this.draw(now));
   }
@@ -122,11 +122,11 @@ export class Stage {
     return still.x !== camera.x || still.y !== camera.y || still.scale !== camera.scale;
   }
 
-  /** Move the painted picture where the camera now is; false if it has to be painted anew. */
+  /** Shift the painted picture to the camera's view; false if it must be repainted. */
   shift(now) {
     if (!this.isShifted()) return true;
     const { camera, still } = this;
-    if (this.spent < DEAR || now - this.moved > REST) return false;
+    if (this.spent < SLOW || now - this.moved > REST) return false;
     const factor = camera.scale / still.scale;
     const [x, y] = camera.toStage(still.x, still.y);
     const [dx, dy] = [x - camera.width / 2, y - camera.height / 2];

@@ -1,8 +1,8 @@
-/* Small pictures in words: a colour and a line. */
+/* Small elements for text: a colour swatch, a sample of a line, and helpers that create elements. */
 
 const SVG = "http://www.w3.org/2000/svg";
 
-/** An SVG element with attributes, at the end of a parent if there is one. */
+/** An SVG element with attributes, appended to a parent if there is one. */
 export function drawn(name, attributes, parent) {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -17,7 +17,7 @@ export function swatch(colour) {
   return box;
 }
 
-/** A line as an action's edges are drawn. */
+/** A sample of the line of an action's edges. */
 export function dashSample(style) {
   const box = drawn("svg", { class: "dash", viewBox: "0 0 30 10", "aria-hidden": "true" });
   const line = drawn("line", { x1: 0, y1: 5, x2: 24, y2: 5, "stroke-width": 2 }, box);

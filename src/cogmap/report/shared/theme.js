@@ -1,10 +1,10 @@
-/* Light and dark: what the style sheet says, for the canvases, and the reader's choice. */
+/* Light and dark theme: the style sheet's colours for the canvases, and the reader's choice. */
 
 import { ACTION_STYLES } from "./painter.js";
 
-const KEPT = "cogmap-theme";
+const STORAGE_KEY = "cogmap-theme";
 
-/** The colours of the page as they are now. */
+/** The current colours of the page. */
 export function readTheme() {
   const style = getComputedStyle(document.documentElement);
   const value = (name) => style.getPropertyValue(name).trim();
@@ -26,35 +26,35 @@ export function readTheme() {
 
 function stored() {
   try {
-    return localStorage.getItem(KEPT);
+    return localStorage.getItem(STORAGE_KEY);
   } catch {
-    return null; // a browser that keeps nothing for this page
+    return null; // a browser without storage for this page
   }
 }
 
-function keep(choice) {
+function store(choice) {
   try {
-    localStorage.setItem(KEPT, choice);
+    localStorage.setItem(STORAGE_KEY, choice);
   } catch {
     return;
   }
 }
 
-/** Follow the system's light or dark until the button says otherwise; `changed` is called after every change. */
+/** Follow the system's theme until the reader clicks the button; `changed` is called after every change. */
 export function followTheme(button, changed) {
   const root = document.documentElement;
   const system = matchMedia("(prefers-color-scheme: dark)");
   const isDark = () => (root.dataset.theme ?? (system.matches ? "dark" : "light")) === "dark";
-  const tell = () => {
+  const update = () => {
     button.setAttribute("aria-pressed", String(isDark()));
     changed();
   };
   if (["light", "dark"].includes(stored())) root.dataset.theme = stored();
-  system.addEventListener("change", tell);
+  system.addEventListener("change", update);
   button.addEventListener("click", () => {
     root.dataset.theme = isDark() ? "light" : "dark";
-    keep(root.dataset.theme);
-    tell();
+    store(root.dataset.theme);
+    update();
   });
-  tell();
+  update();
 }

@@ -1,4 +1,4 @@
-/* Numbers in words. */
+/* Numbers as text. */
 
 /** "1 node", "2 nodes", "10,000 nodes". */
 export function counted(count, noun) {
