@@ -1,6 +1,6 @@
-"""Run all benchmarks, or those named: `python -m benchmarks [name ...]`.
+"""Run all benchmarks, or some by name: `python -m benchmarks [name ...]`.
 
-A benchmark is a module here whose `main()` prints a table and is true if every row is within its limit.
+A benchmark is a module here whose `main()` prints a table and returns true if every row is within its limit.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ NAMES = sorted(path.stem for path in Path(__file__).parent.glob("[!_]*.py"))
 def main(names: Sequence[str]) -> int:
     unknown = set(names) - set(NAMES)
     if unknown:
-        print(f"benchmarks: there is no {min(unknown)!r}, there are {', '.join(NAMES)}", file=sys.stderr)
+        print(f"benchmarks: names must be of {', '.join(NAMES)}, got {min(unknown)!r}", file=sys.stderr)
         return 2
     missed = [name for name in names or NAMES if not import_module(f"benchmarks.{name}").main()]
     if missed:
-        print(f"beyond their limits: {', '.join(missed)}")
+        print(f"outside their limits: {', '.join(missed)}")
     return 1 if missed else 0
 
 

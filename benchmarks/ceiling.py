@@ -1,4 +1,4 @@
-"""The ceiling of the paper's walks: how high it is, and how long it takes on one thread.
+"""The ceiling of the paper's walks: its value, and its time on one thread.
 
 python -m benchmarks.ceiling [rooms]
 """
@@ -26,7 +26,7 @@ WORLDS: dict[str, tuple[Callable[[int], TableWorld], float]] = {
 
 
 def measure(make: Callable[[int], TableWorld], rooms: int) -> tuple[list[float], float]:
-    """The ceiling in each of `rooms` worlds, in %, and the seconds that one takes at most."""
+    """The ceiling in each of `rooms` worlds, in %, and the seconds of the slowest."""
     found, slowest = [], 0.0
     for seed in range(rooms):
         world = make(seed)

@@ -1,10 +1,10 @@
-"""The explorer in chromium: how soon a plan is shown after a click, how smoothly a map of 10,000 nodes pans.
+"""The explorer in chromium: the time from a click to the plan, and the frame rate of panning a map of 10,000 nodes.
 
 python -m benchmarks.drawing [LIBRARIES]
 
-LIBRARIES: a folder into which npm put sigma, graphology and pixi.js (`npm install sigma graphology pixi.js` there), to
-draw the same map with them. Without a graphics card, as here, WebGL is computed: with one they would do better, which
-the canvas does not need.
+LIBRARIES: a folder with sigma, graphology and pixi.js (`npm install sigma graphology pixi.js` there), to draw the same
+map with them. Without a graphics card, as here, WebGL runs in software; with one these libraries would be faster. The
+canvas needs none.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def _served(folders: dict[str, Path]) -> Iterator[str]:
 
 
 def drawing_figures(address: str, engine: str, nodes: int, flags: Sequence[str]) -> dict[str, Any]:
-    """First paint and frames a second of an engine, measured by benchmarks/pages/drawing.js in a fresh browser."""
+    """First paint and frames per second of an engine, measured by benchmarks/pages/drawing.js in a new browser."""
     from chromium import started
     from selenium.common.exceptions import TimeoutException
 
@@ -77,8 +77,8 @@ def drawing_figures(address: str, engine: str, nodes: int, flags: Sequence[str])
         page.open(f"{address}/pages/drawing.html?engine={engine}&nodes={nodes}")
         try:
             return dict(page.wait(lambda: page.run("return window.figures"), "figures", patience=120))
-        except (TimeoutException, AssertionError):  # the page did not even answer, or it is not done
-            return {"error": "not done, and not a frame in half a minute"}
+        except (TimeoutException, AssertionError):  # the page did not answer, or did not finish
+            return {"error": "no result within the timeout"}
 
 
 def write_run(folder: Path, height: int, width: int) -> tuple[Path, Path]:
@@ -113,14 +113,14 @@ new MutationObserver(() => {
 
 
 def click_to_plan(page: Any, height: int, width: int) -> float:
-    """Milliseconds from the second click to the frame with the plan, the median of a few; corner to corner."""
+    """Milliseconds from the second click to the frame with the plan, from corner to corner; the median of a few."""
     from serving import serving
 
     nodes = height * width
     with tempfile.TemporaryDirectory() as folder, serving(*write_run(Path(folder), height, width)) as server:
         page.open(server.address)
         page.wait_for_map(nodes)
-        # All nodes have a place in the layout.
+        # In the layout every node has a point.
         page.run("document.querySelector('#placements input[value=layout]').click()")
         page.run(_WATCH)
         for click in range(CLICKS):
@@ -158,7 +158,7 @@ def main(libraries: Path | None = None) -> bool:
 
 
 def _compare(libraries: Path | None) -> bool:
-    """The canvas, and the libraries if there are any; true if the canvas is smooth enough."""
+    """Measure the canvas, and the libraries if there are any; true if the canvas is fast enough."""
     folders = {
         "pages": ROOT / "benchmarks" / "pages",
         "shared": ROOT / "src" / "cogmap" / "report" / "shared",

@@ -1,9 +1,9 @@
-"""The explorer under load: 200 clients that plan at once, on loopback, the server in a process of its own.
+"""The explorer under load: 200 clients that plan at once, on loopback, with the server in its own process.
 
 python -m benchmarks explorer_load
 
-Every client keeps its connection and asks for its next plan as soon as it has the last: the hardest way to be 200. The
-clients take turns in one process on the other core, and read answers as bytes; they are not what is measured.
+Every client keeps its connection and requests its next plan as soon as it has the last one: the worst case. All clients
+run in one process on the other core and read answers as bytes, so that they cost little.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def large_world() -> TableWorld:
 
 
 def write_run(folder: Path, found: CognitiveMap) -> None:
-    """The least that a run folder must hold to be served."""
+    """Write the minimum that a run folder needs to be served."""
     sizes = {"num_observations": found.num_observations, "num_actions": found.num_actions, "num_codes": 1000}
     config = {"format": 1, "name": "TDB(S=3, M=1)", "model": sizes, "training": {"steps": 1}}
     write_json(folder / "config.json", config)
@@ -52,9 +52,9 @@ def write_run(folder: Path, found: CognitiveMap) -> None:
 
 @contextmanager
 def served(folder: Path) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """`cogmap serve` in a process of its own, and its port."""
-    told = [sys.executable, "-m", "cogmap", "serve", str(folder), "--port", "0"]
-    server = subprocess.Popen(told, stdout=subprocess.PIPE, text=True)
+    """`cogmap serve` in its own process, and its port."""
+    command = [sys.executable, "-m", "cogmap", "serve", str(folder), "--port", "0"]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     try:
         line = server.stdout.readline() if server.stdout else ""
         yield server, int(line.partition("127.0.0.1:")[2].partition("/")[0])
@@ -72,7 +72,7 @@ def request(start: int, goal: int) -> bytes:
 
 
 async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked: bytes) -> int:
-    """One request over a kept connection; its status."""
+    """Send one request over an open connection; returns its status."""
     writer.write(asked)
     head = await reader.readuntil(b"\r\n\r\n")
     length = int(head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0])
@@ -81,7 +81,7 @@ async def ask(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asked:
 
 
 async def client(port: int, nodes: int, seed: int, until: float, took: list[float]) -> int:
-    """Plans between random nodes until the time is over; how many were not answered with 200."""
+    """Request plans between random nodes until the time is over; returns how many did not have status 200."""
     rng = np.random.default_rng(seed)
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     failed = 0
@@ -95,7 +95,7 @@ async def client(port: int, nodes: int, seed: int, until: float, took: list[floa
 
 
 async def crowd(port: int, nodes: int, clients: int, seconds: float) -> tuple[list[float], int]:
-    """All clients at once: seconds that each plan took, and how many failed."""
+    """Run all clients at once; returns the seconds of each plan, and the number of failures."""
     took: list[float] = []
     until = time.perf_counter() + seconds
     failed = await asyncio.gather(*(client(port, nodes, seed, until, took) for seed in range(clients)))
@@ -105,12 +105,12 @@ async def crowd(port: int, nodes: int, clients: int, seconds: float) -> tuple[li
 class Outcome(NamedTuple):
     took: np.ndarray  # (R,) milliseconds that clients waited for each plan
     failed: int
-    spent: float  # milliseconds of the server's processor time a plan
+    spent: float  # milliseconds of the server's processor time per plan
     seconds: float
 
 
 def under_load(found: CognitiveMap, clients: int, seconds: float) -> Outcome:
-    """What a crowd of clients meets."""
+    """Measure a server with this map under many clients."""
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), found)
         with served(Path(folder)) as (server, port):
@@ -122,7 +122,7 @@ def under_load(found: CognitiveMap, clients: int, seconds: float) -> Outcome:
 
 
 def processor_seconds(process: int) -> float:
-    """Time that a process has had on processors so far; nan where there is no /proc."""
+    """Processor time of a process so far; nan where there is no /proc."""
     path = Path(f"/proc/{process}/stat")
     if not path.exists():
         return float("nan")
@@ -130,7 +130,7 @@ def processor_seconds(process: int) -> float:
     return sum(map(int, ticks)) / os.sysconf("SC_CLK_TCK")
 
 
-def tell(name: str, found: Outcome, slowest: float) -> bool:
+def print_row(name: str, found: Outcome, slowest: float) -> bool:
     p50, p99 = np.percentile(found.took, [50, 99])
     waits = f"p50 {p50:6.1f} ms  p99 {p99:6.1f} ms (limit {slowest:g})"
     work = f"{len(found.took) / found.seconds:6.0f} plans/s, {found.spent:.2f} ms of processor each"
@@ -138,21 +138,21 @@ def tell(name: str, found: Outcome, slowest: float) -> bool:
     return p99 < slowest and found.failed == 0
 
 
-def killed_and_started_again() -> bool:
-    """SIGKILL in the middle of a load, then again: the run must open as if nothing had been."""
+def killed_and_restarted() -> bool:
+    """SIGKILL under load, twice; then the run must open as before."""
     found = true_map(AliasedRoom())
     with tempfile.TemporaryDirectory() as folder:
         write_run(Path(folder), found)
         for _ in range(2):
             with served(Path(folder)) as (server, port):
-                asyncio.run(_kill_in_the_middle(server, port, found.num_nodes))
+                asyncio.run(_kill_under_load(server, port, found.num_nodes))
         with served(Path(folder)) as (_, port):
             took, failed = asyncio.run(crowd(port, found.num_nodes, 4, 0.5))
     print(f"  killed twice under load, then served again: {len(took)} plans, {failed} errors")
     return bool(took) and failed == 0
 
 
-async def _kill_in_the_middle(server: subprocess.Popen[str], port: int, nodes: int) -> None:
+async def _kill_under_load(server: subprocess.Popen[str], port: int, nodes: int) -> None:
     asked = asyncio.gather(
         *(client(port, nodes, seed, time.perf_counter() + 5, []) for seed in range(50)),
         return_exceptions=True,
@@ -164,13 +164,13 @@ async def _kill_in_the_middle(server: subprocess.Popen[str], port: int, nodes: i
 
 def main() -> bool:
     """Print the table; true if every row is within its limit."""
-    print("the explorer, wall time seen by clients on loopback, server and clients in one process each")
+    print("the explorer, wall time of clients on loopback, server and clients in one process each")
     small, large = true_map(AliasedRoom()), true_map(large_world())
-    good = tell("one client, 300 nodes", under_load(small, 1, 2), SLOWEST)
-    good &= tell("one client, 10,000 nodes", under_load(large, 1, 2), 500)
-    good &= tell("200 clients, 300 nodes", under_load(small, CLIENTS, SECONDS), SLOWEST)
-    good &= tell("200 clients, 10,000 nodes", under_load(large, CLIENTS, SECONDS), 500)
-    return good & killed_and_started_again()
+    good = print_row("one client, 300 nodes", under_load(small, 1, 2), SLOWEST)
+    good &= print_row("one client, 10,000 nodes", under_load(large, 1, 2), 500)
+    good &= print_row("200 clients, 300 nodes", under_load(small, CLIENTS, SECONDS), SLOWEST)
+    good &= print_row("200 clients, 10,000 nodes", under_load(large, CLIENTS, SECONDS), 500)
+    return good & killed_and_restarted()
 
 
 if __name__ == "__main__":

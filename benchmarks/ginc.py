@@ -53,7 +53,7 @@ def draws_ratio() -> float:
 
 def main() -> bool:
     """Print the table; true if every row is within its limit."""
-    print("GINC, the published set: processor time, and by the clock")
+    print("GINC, the published set: processor time and wall time")
     good = True
     rows: dict[str, tuple[Callable[[], str], float | None]] = {
         "the set": (make_set, LIMIT),

@@ -1,6 +1,6 @@
-"""Counts and maps of a 15x20 room's codes, beside a plain loop over the same steps in the same run, on one thread.
+"""Counts and maps of a 15x20 room's codes, compared with a plain loop over the same steps, on one thread.
 
-Counts are the distinct tuples in order, the number of each step's tuple, and the transitions between them.
+Counts are the distinct tuples in order, the rank of each step's tuple, and the transitions between tuples.
 
 python -m benchmarks.maps
 """
@@ -10,7 +10,6 @@ from __future__ import annotations
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
 
 import numpy as np
 
@@ -22,10 +21,12 @@ from cogmap.maps.layout import layout_map
 from cogmap.records import Codes, CognitiveMap, Walks
 from cogmap.walks.sample import sample_walks
 
+from ._timing import best_seconds
+
 WALKS, STEPS = 2048, 400
-PLAIN_WALKS = 20  # enough for a steady time a step
+PLAIN_WALKS = 20  # enough for a stable time per step
 MIN_RATIO = 100
-MAX_GROWTH = 2.6  # of the time when there are twice as many walks
+MAX_GROWTH = 2.6  # of the time for twice as many walks
 MAX_HAMMING_SECONDS = 5.0
 TUPLES = 100_000
 
@@ -33,7 +34,7 @@ Row = dict[str, str | float | bool]
 
 
 def room_codes(bottlenecks: int, rng: np.random.Generator) -> tuple[Codes, Walks]:
-    """Codes as of a trained model: five a place, one in a hundred wrong, flips in each of several bottlenecks."""
+    """Codes like those of a trained model: five per place, one in a hundred wrong, and random flips if M > 1."""
     room = AliasedRoom(height=15, width=20, observations=4)
     walks, truth = sample_walks(room, WALKS, STEPS, rng)
     wrong = rng.random(truth.positions.shape) < 0.01
@@ -50,12 +51,12 @@ def room_codes(bottlenecks: int, rng: np.random.Generator) -> tuple[Codes, Walks
 def plain_counts(
     codes: Codes, walks: Walks, rows: int
 ) -> tuple[list[object], list[list[int]], dict[object, int]]:
-    """The same three things as one writes it first, walk by walk, step by step, bottleneck by bottleneck."""
-    met: set[object] = set()
+    """The same counts by plain loops over walks, steps and bottlenecks."""
+    distinct: set[object] = set()
     for walk in range(rows):
         for step in range(STEPS):
-            met.add(tuple(codes.codes[walk, step, m] for m in range(codes.bottlenecks)))
-    tuples = sorted(met)  # type: ignore[type-var]
+            distinct.add(tuple(codes.codes[walk, step, m] for m in range(codes.bottlenecks)))
+    tuples = sorted(distinct)  # type: ignore[type-var]
     number = {code: rank for rank, code in enumerate(tuples)}
     index = [[0] * STEPS for _ in range(rows)]
     counts: dict[object, int] = defaultdict(int)
@@ -74,24 +75,14 @@ def sparse_counts(codes: Codes, walks: Walks, rows: int = WALKS) -> Counts:
     return count_transitions(index, walks.actions[:rows], len(tuples), walks.num_actions)
 
 
-def seconds(work: Callable[[], object], repeats: int = 3) -> float:
-    """Processor time of the best of a few tries."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
-
-
 def count_rows(codes: Codes, walks: Walks) -> list[Row]:
     name = f"counts, M={codes.bottlenecks}"
-    spent = seconds(lambda: sparse_counts(codes, walks), 7)
-    half = seconds(lambda: sparse_counts(codes, walks, WALKS // 2), 7)
-    plain = seconds(lambda: plain_counts(codes, walks, PLAIN_WALKS)) * WALKS / PLAIN_WALKS
+    spent = best_seconds(lambda: sparse_counts(codes, walks), 7)
+    half = best_seconds(lambda: sparse_counts(codes, walks, WALKS // 2), 7)
+    plain = best_seconds(lambda: plain_counts(codes, walks, PLAIN_WALKS)) * WALKS / PLAIN_WALKS
     counts = sparse_counts(codes, walks)
     what = f"{counts.num_codes} codes, {len(counts.count)} transitions, {spent * 1000:.0f} ms"
-    times = f"{what}; {plain / spent:.0f} times a plain loop (at least {MIN_RATIO})"
+    times = f"{what}; {plain / spent:.0f} times as fast as a plain loop (at least {MIN_RATIO})"
     growth = f"{spent / half:.2f} times as long for twice the walks (at most {MAX_GROWTH})"
     return [
         {"name": name, "value": plain / spent, "good": plain / spent >= MIN_RATIO, "text": times},
@@ -115,13 +106,13 @@ def map_rows(codes: Codes, walks: Walks) -> list[Row]:
 
 def hamming_row(rng: np.random.Generator) -> Row:
     tuples = np.unique(rng.integers(0, 40, (TUPLES + 3000, 4)), axis=0)[:TUPLES]
-    spent = seconds(lambda: hamming_clusters(tuples, 0.25))
+    spent = best_seconds(lambda: hamming_clusters(tuples, 0.25))
     text = f"{len(tuples)} tuples in {spent:.2f} s (at most {MAX_HAMMING_SECONDS:g})"
     return {"name": "Hamming, M=4", "value": spent, "good": spent <= MAX_HAMMING_SECONDS, "text": text}
 
 
 def layout_row() -> Row:
-    spent = seconds(lambda: layout_map(_grid_map(30, 40), polished=0))
+    spent = best_seconds(lambda: layout_map(_grid_map(30, 40), polished=0))
     return {
         "name": "layout",
         "value": spent,
@@ -165,7 +156,7 @@ def main() -> bool:
     print(f"maps of {WALKS} walks of {STEPS} steps in a 15x20 room, processor time")
     rows = run()
     for row in rows:
-        print(f"  {row['name']:18s} {row['text']}{'' if row['good'] else '   BEYOND ITS LIMIT'}")
+        print(f"  {row['name']:18s} {row['text']}{'' if row['good'] else '   OUTSIDE ITS LIMIT'}")
     return all(row["good"] for row in rows)
 
 

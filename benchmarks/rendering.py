@@ -1,4 +1,4 @@
-"""Views a second, the time of a room's whole cache, and of clustering and quantizing the paper's number of views.
+"""Views per second, the time to render all views of a room, and to cluster and quantize the paper's number of views.
 
 python -m benchmarks.rendering
 """
@@ -6,8 +6,6 @@ python -m benchmarks.rendering
 from __future__ import annotations
 
 import sys
-import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -17,26 +15,18 @@ from cogmap.errors import MissingExtra
 from cogmap.walks.quantize import fit_quantizer
 from cogmap.walks.views import sample_view_walks
 
+from ._timing import best_seconds
+
 WALKS, STEPS = 2048, 400
 MIN_VIEWS_A_SECOND, MAX_CACHE_SECONDS, MAX_QUANTIZE_SECONDS = 1000, 5.0, 10.0
 REPEATS = 7
 
 
-def best_seconds(work: Callable[[], object], repeats: int = REPEATS) -> float:
-    """Processor time, that of the renderer's own threads included: more than the clock shows on a quiet machine."""
-    best = float("inf")
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        best = min(best, time.process_time() - start)
-    return best
-
-
 def render_seconds(room: EgocentricRoom) -> float:
-    """All views of a room once, the room being built already."""
+    """Seconds to render all views of a room once, after the room is built; the renderer's threads included."""
     with open_renderer(room) as renderer:
         places = room.places().tolist()
-        return best_seconds(lambda: [renderer.view(*place) for place in places])
+        return best_seconds(lambda: [renderer.view(*place) for place in places], REPEATS)
 
 
 def main() -> bool:
@@ -44,19 +34,19 @@ def main() -> bool:
     try:
         load_mujoco()
     except MissingExtra as error:
-        print(f"rendering: left out, {error}")
+        print(f"rendering: skipped, {error}")
         return True
     room = EgocentricRoom(seed=0)
     print(f"a 3D room of {room.num_positions} places, views of 64 x 64, processor time, best of {REPEATS}")
     rate = room.num_positions / render_seconds(room)
-    cache = best_seconds(lambda: EgocentricRoom(seed=0).views, repeats=3)
+    cache = best_seconds(lambda: EgocentricRoom(seed=0).views)
     walks, _ = sample_view_walks(room, WALKS, STEPS, np.random.default_rng(0))
-    fit_quantizer(walks)  # brings scikit-learn
-    fit = best_seconds(lambda: fit_quantizer(walks), repeats=3)
+    fit_quantizer(walks)  # imports scikit-learn
+    fit = best_seconds(lambda: fit_quantizer(walks))
     quantizer = fit_quantizer(walks)
-    quantize = best_seconds(lambda: quantizer.walks(walks), repeats=3)
+    quantize = best_seconds(lambda: quantizer.walks(walks))
     print(f"  rendering            {rate:6.0f} views/s (at least {MIN_VIEWS_A_SECOND})")
-    print(f"  a room's whole cache {cache:6.2f} s (at most {MAX_CACHE_SECONDS:g})")
+    print(f"  all views of a room  {cache:6.2f} s (at most {MAX_CACHE_SECONDS:g})")
     print(f"  fitting k-means      {fit:6.2f} s")
     print(f"  quantizing {WALKS} x {STEPS} cached views {quantize:6.3f} s (at most {MAX_QUANTIZE_SECONDS:g})")
     return (

@@ -1,4 +1,4 @@
-"""Walks a second, beside a plain loop over steps in the same run, on one thread.
+"""Sampled steps per second, compared with a plain loop over steps in the same run, on one thread.
 
 python -m benchmarks.sampling
 """
@@ -17,13 +17,13 @@ from cogmap.records import TableWorld
 from cogmap.walks.sample import sample_walks
 
 WALKS, STEPS = 2048, 400
-PLAIN_WALKS = 20  # enough for a steady time a step
+PLAIN_WALKS = 20  # enough for a stable time per step
 MIN_STEPS_A_SECOND, MIN_RATIO = 5e6, 100
 REPEATS = 9
 
 
 def numpy_loop(world: TableWorld, walks: int) -> None:
-    """As one writes it first: the world's arrays and a numpy generator, a step at a time."""
+    """A plain loop over steps with the world's arrays and a numpy generator."""
     rng = np.random.default_rng(0)
     observations, positions = np.empty((walks, STEPS), int), np.empty((walks, STEPS), int)
     actions = np.empty((walks, STEPS - 1), int)
@@ -40,7 +40,7 @@ def numpy_loop(world: TableWorld, walks: int) -> None:
 
 
 def list_loop(world: TableWorld, walks: int) -> None:
-    """As fast as plain Python goes: lists and the standard library's generator, no array anywhere."""
+    """The fastest plain Python: lists and the standard library's generator, without arrays."""
     rng = random.Random(0)
     after, seen = world.next_position.tolist(), world.observation.tolist()
     legal = [np.flatnonzero(row).tolist() for row in world.legal_actions()]
@@ -55,7 +55,7 @@ def list_loop(world: TableWorld, walks: int) -> None:
 
 
 def best_times(works: Sequence[Callable[[], object]]) -> list[float]:
-    """Processor time of the best of a few tries each, in turns, so that a busy spell hits them all."""
+    """Processor time of the best of a few tries each, in turns, so that other load affects all of them."""
     best = [float("inf")] * len(works)
     for _ in range(REPEATS):
         for index, work in enumerate(works):
@@ -85,8 +85,8 @@ def main() -> bool:
         good &= ours >= MIN_STEPS_A_SECOND and ours / arrays >= MIN_RATIO
         print(
             f"  {bump:9s} {ours / 1e6:5.1f} million steps/s (at least {MIN_STEPS_A_SECOND / 1e6:g}), "
-            f"{ours / arrays:4.0f} times a loop over numpy arrays (at least {MIN_RATIO}), "
-            f"{ours / lists:3.0f} times a loop over lists"
+            f"{ours / arrays:4.0f} times as fast as a loop over numpy arrays (at least {MIN_RATIO}), "
+            f"{ours / lists:3.0f} times as fast as a loop over lists"
         )
     return good
 

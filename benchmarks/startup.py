@@ -1,4 +1,4 @@
-"""How long `import cogmap` and `cogmap --help` take, beside Python's own start.
+"""The time of `import cogmap` and `cogmap --help`, compared with Python's own start.
 
 python -m benchmarks.startup
 """
@@ -20,7 +20,7 @@ ROWS = {  # what is run: (arguments, limit in seconds)
 
 
 def seconds_of(arguments: list[str]) -> float:
-    """Processor time of a fresh Python, the best of a few tries; the first one may have to compile."""
+    """Processor time of a new Python process, the best of a few tries; the first one may compile modules."""
     times = []
     for _ in range(REPEATS):
         before = resource.getrusage(resource.RUSAGE_CHILDREN)

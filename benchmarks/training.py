@@ -1,4 +1,4 @@
-"""Speed of a training step in both forms, of the GRU beside torch's, and of encoding; shares of this machine's peak.
+"""Speed of a training step in both forms, of the GRU and Muon compared with torch's, and of encoding.
 
 python -m benchmarks.training
 """
@@ -39,7 +39,7 @@ def base_config(walks: Walks, **changes: object) -> ModelConfig:
 
 
 def seconds_of(action: Callable[[], object], repeats: int = 3) -> float:
-    """The shortest of some tries: what the machine's other guests do only ever adds."""
+    """Wall time of the shortest of some tries: other load on the machine only adds."""
     action()
     tries = []
     for _ in range(repeats):
@@ -70,13 +70,13 @@ def at_the_papers_size(walks: Walks, bottlenecks: int) -> tuple[float, float, fl
 
 
 def our_steps_to_98(bottlenecks: int) -> float:
-    """Of the fast transformer, until held-back walks were above 98 %, as `cogmap reproduce table-1` measured it."""
+    """Steps of the fast transformer until held-out accuracy was above 98 %, as `cogmap reproduce table-1` measured."""
     method = f"TDB(S=3, M={bottlenecks}), transformer"
     with OUR_ROWS.open(newline="") as lines:
         for row in csv.DictReader(lines):
             if (row["method"], row["metric"], row["preset"]) == (method, "training_above_98", "fast"):
                 return float(row["value"])
-    raise SystemExit(f"{OUR_ROWS} must tell when {method} was above 98 %: run `cogmap reproduce table-1`")
+    raise SystemExit(f"{OUR_ROWS} must hold training_above_98 of {method}: run `cogmap reproduce table-1`")
 
 
 def peak_flops() -> float:
@@ -85,7 +85,7 @@ def peak_flops() -> float:
 
 
 def useful_flops(model: ModelConfig, training: TrainingConfig) -> float:
-    """Multiplications and additions of a step's matrix products, forward and backward, attention over its span."""
+    """Floating-point operations of a step's matrix products, forward and backward, with attention over its span."""
     tokens = training.batch_size * training.window
     if model.encoder == "transformer":
         matrices = model.layers * (4 * model.width**2 + 2 * model.width * model.mlp_width)
@@ -173,7 +173,7 @@ def main() -> bool:
         seconds = step_seconds(model, training, walks)
         share = useful_flops(model, training) / seconds / peak
         print(
-            f"fast {encoder}: {1 / seconds:.1f} steps/s, {share:.0%} of the peak in useful products (goal 50 %)"
+            f"fast {encoder}: {1 / seconds:.1f} steps/s, {share:.0%} of the peak in matrix products (goal 50 %)"
         )
         trainer = Trainer(
             model, training, split_walks(walks, walks.observations, 0), torch.device("cpu"), Processes()
@@ -185,7 +185,7 @@ def main() -> bool:
     print(f"GRU: {gru_ratio(walks):.1f} times as fast as torch's own on this CPU")
     print(f"slot encoder: {slot_ratio():.1f} times as fast as autograd on this CPU")
     print(f"Muon: {muon_ratio(walks):.1f} times as fast as torch's own on this CPU")
-    print(f"memory high-water mark: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
+    print(f"peak memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20:.1f} GiB")
     return good
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Debian's chromium and its driver, for the tests in a real browser. Called by `make test`. Where they cannot be had,
-# it says so and those tests are skipped, unless COGMAP_BROWSER=required.
+# Installs Debian's chromium and its driver, for the tests in a real browser. `make test` calls it. Where they cannot be
+# installed, it prints a line and those tests are skipped, unless COGMAP_BROWSER=required.
 set -euo pipefail
 
 if command -v chromium >/dev/null && command -v chromedriver >/dev/null; then
@@ -14,5 +14,5 @@ if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
         exit 0
     fi
 fi
-echo "no chromium with its driver here, and it cannot be installed: the tests in a browser are skipped"
+echo "chromium and its driver are missing and cannot be installed: the tests in a browser are skipped"
 [ "${COGMAP_BROWSER:-}" != required ]

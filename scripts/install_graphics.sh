@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Debian's EGL and OSMesa, by which MuJoCo draws 3D rooms without a display. Called by `make test`. Where they cannot
-# be had, it says so and the tests that render are skipped, unless COGMAP_GRAPHICS=required.
+# Installs Debian's EGL and OSMesa, with which MuJoCo renders 3D rooms without a display. `make test` calls it. Where they
+# cannot be installed, it prints a line and the tests that render are skipped, unless COGMAP_GRAPHICS=required.
 set -euo pipefail
 
 if ldconfig -p | grep -q -e 'libEGL\.so\.1' -e 'libOSMesa\.so'; then
@@ -14,5 +14,5 @@ if [ "$(id -u)" -eq 0 ] && command -v apt-get >/dev/null; then
         exit 0
     fi
 fi
-echo "neither EGL nor OSMesa is here, and they cannot be installed: the tests that render are skipped"
+echo "EGL and OSMesa are missing and cannot be installed: the tests that render are skipped"
 [ "${COGMAP_GRAPHICS:-}" != required ]

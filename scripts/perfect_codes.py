@@ -1,6 +1,6 @@
-"""Maps of new rooms at best: both builders on codes that are one a place and never wrong, of four walks a room.
+"""The best possible maps of new rooms: both builders on perfect codes, one per place, of four walks per room.
 
-`python scripts/perfect_codes.py` prints what results/README.md says of them.
+`python scripts/perfect_codes.py` prints the numbers in results/README.md.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-/* How fast a drawing engine shows and pans a grid of so many nodes: ?engine=own|sigma|pixi&nodes=10000 */
+/* How fast a drawing engine shows and pans a grid: ?engine=own|sigma|pixi&nodes=10000 */
 
 const asked = new URLSearchParams(location.search);
 const host = document.getElementById("host");
 
-/** A square room of four colours in which every move to a neighbour is an edge. */
+/** A square room of four colours, with an edge for every move to a neighbour. */
 function grid(count) {
   const side = Math.round(Math.sqrt(count));
   const nodes = { observation: [], support: [] };
@@ -35,7 +35,7 @@ function grid(count) {
 
 const frame = () => new Promise((done) => requestAnimationFrame(done));
 
-/** Each engine shows the map and gives back pan(pixels) and zoom(factor). */
+/** Each engine shows the map and returns pan(pixels) and zoom(factor). */
 const engines = {
   async own(map) {
     const { MapView } = await import("/shared/map_view.js");
@@ -125,7 +125,7 @@ function script(address) {
   });
 }
 
-/** Frames a second and the longest one, while the map goes to and fro for two seconds. */
+/** Frames per second and the longest frame, while the map is panned back and forth for two seconds. */
 async function panning(shown) {
   const gaps = [];
   let before = await frame();

@@ -54,7 +54,7 @@ def test_map_is_written_for_other_programs(
     [
         (["map", "run"], "there is nothing to do"),
         (["map", "nowhere", "--out", "x.json"], "there is no folder nowhere"),
-        (["map", "run", "--out", "map.png"], "a map is exported to"),
+        (["map", "run", "--out", "map.png"], "an exported map must end in"),
     ],
 )
 def test_what_makes_no_sense_is_one_line(

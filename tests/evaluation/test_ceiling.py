@@ -47,7 +47,7 @@ def test_against_all_starts_of_tiny_worlds(world):
         correct = ceiling(one, world).by_step
         for step, likeliest in enumerate(by_enumeration(world, observations, actions)):
             seen = observations[step + 1]
-            if len(likeliest) == 1 or seen not in likeliest:  # a tie may be called either way
+            if len(likeliest) == 1 or seen not in likeliest:  # a tie may be broken either way
                 assert correct[step] == (seen in likeliest)
 
 
@@ -80,7 +80,7 @@ def test_lengths_count_only_what_is_there():
     assert cut.accuracy == pytest.approx((cut.by_step * weights).sum() / weights.sum())
 
 
-def test_an_unaliased_world_is_foreseen_perfectly():
+def test_an_unaliased_world_is_predicted_perfectly():
     world = AliasedRoom(4, 4, 16, patch=0)
     walks, _ = sample_walks(world, 20, 30, np.random.default_rng(0))
     assert ceiling(walks, world).accuracy == 1.0

@@ -1,4 +1,4 @@
-"""Goals count as reached when the agent is really there."""
+"""A goal counts as reached only if the agent is at its true position."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def test_every_goal_is_reached_with_the_true_map() -> None:
     assert goals_reached(true_map(ROOM), ROOM, PLACES, 40, np.random.default_rng(0)) == 1.0
 
 
-def test_an_agent_that_only_believes_to_be_there_is_not() -> None:
+def test_the_belief_to_be_at_the_goal_is_not_enough() -> None:
     elsewhere = np.roll(PLACES, 1)
     assert goals_reached(true_map(ROOM), ROOM, elsewhere, 10, np.random.default_rng(0)) == 0.0
 

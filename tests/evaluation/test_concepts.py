@@ -42,7 +42,7 @@ def test_a_node_is_of_the_concept_most_frequent_at_it() -> None:
     assert found.moves_within == pytest.approx(1 / 6)
 
 
-def test_concepts_come_back_from_their_file(tmp_path: Path) -> None:
+def test_concepts_are_saved_and_loaded(tmp_path: Path) -> None:
     found = node_concepts(small_map(), NODES, np.array([1, 0]), ("one", "two"))
     found.save(tmp_path / "concepts.json")
     back = load_concepts(tmp_path / "concepts.json", 4)
@@ -53,7 +53,7 @@ def test_concepts_come_back_from_their_file(tmp_path: Path) -> None:
         load_concepts(tmp_path / "concepts.json", 5)
 
 
-def test_a_damaged_file_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_damaged_file_is_an_error_of_one_line(tmp_path: Path) -> None:
     (tmp_path / "concepts.json").write_text('{"names": ["one"]}')
     with pytest.raises(BadRun, match="must hold the concepts of a map's nodes: KeyError"):
         load_concepts(tmp_path / "concepts.json", 1)

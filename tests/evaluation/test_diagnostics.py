@@ -32,8 +32,8 @@ def test_code_use_counts_real_steps():
     assert use.count.tolist() == [1, 1, 1, 3]
     assert use.mean_step.tolist() == [1.0, 2.0, 0.0, 1 / 3]
     assert use.retained.tolist() == [True, True, False, False]
-    told = code_use(codes, RING, retained=np.array([False, True, True, True]))
-    assert told.retained.tolist() == [False, True, False, True]
+    given = code_use(codes, RING, retained=np.array([False, True, True, True]))
+    assert given.retained.tolist() == [False, True, False, True]
     with pytest.raises(BadRun, match=r"`retained` must have shape \(J,\) = \(4,\), got \(2,\)"):
         code_use(codes, RING, retained=np.array([True, False]))
 

@@ -43,7 +43,7 @@ def codes_from(tuples, num_codes):
     return Codes(walks, np.full(20, walks.shape[1]), num_codes)
 
 
-def test_copies_are_guessed_and_independent_codes_are_not():
+def test_copies_are_predicted_and_independent_codes_are_not():
     rng = np.random.default_rng(0)
     place = rng.integers(10, size=(2, 4000))
     copies = [np.stack([row, (row + 3) % 10, 9 - row], axis=1) for row in place]

@@ -1,4 +1,4 @@
-"""The filter that knows a partition but not the colours, against one that tries every colouring there is."""
+"""The filter that knows the partition but not the colours, against one that tries every colouring."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def chances_by_hand(observations: list[int], actions: list[int]) -> np.ndarray:
     return chances / chances.sum()
 
 
-def test_the_filter_foretells_what_trying_all_rooms_does() -> None:
+def test_the_filter_predicts_the_same_as_trying_all_rooms() -> None:
     train, _ = room_families(8, 4, BASE, COLOURS)
     walks, _, _ = sample_family_walks(train, 12, 8, np.random.default_rng(0))
     targets = base_targets(walks)
     found = family_ceiling(walks, BASE).by_step
     for step in range(7):
-        least = most = 0  # where targets are equally likely, either may be guessed
+        least = most = 0  # where targets are equally likely, either may be predicted
         for walk in range(12):
             seen = walks.observations[walk, : step + 1].tolist()
             chances = chances_by_hand(seen, walks.actions[walk, : step + 1].tolist())

@@ -51,7 +51,7 @@ def test_bounds_hold_the_exact_distance(seed):
     assert bounds.size == learned.size + true.size
 
 
-def test_bounds_meet_on_most_small_pairs():
+def test_bounds_are_equal_on_most_small_pairs():
     rng = np.random.default_rng(0)
     pairs = [edit_distance(*random_pair(rng, 4)) for _ in range(100)]
     assert np.mean([bounds.exact for bounds in pairs]) > 0.5
@@ -59,7 +59,7 @@ def test_bounds_meet_on_most_small_pairs():
 
 
 @pytest.mark.parametrize("world", [AliasedRoom(15, 20), torus(6, 8, one_way_doors=9)], ids=["room", "torus"])
-def test_the_true_map_is_at_distance_nought_whatever_its_order(world):
+def test_the_true_map_has_distance_zero_in_any_order(world):
     right = true_map(world)
     bounds = edit_distance(map_graph(right, np.arange(world.num_positions)), world_graph(world))
     assert (bounds.lower, bounds.upper, bounds.norm_ged) == (0, 0, 0.0)
@@ -72,7 +72,7 @@ def test_the_true_map_is_at_distance_nought_whatever_its_order(world):
 def test_self_loops_and_parallel_actions_do_not_count():
     world = AliasedRoom(3, 4, 4, patch=0)
     graph = world_graph(world)
-    assert len(graph.source) == 2 * (3 * 3 + 2 * 4)  # both ways along every shared wall, no bumps
+    assert len(graph.source) == 2 * (3 * 3 + 2 * 4)  # in both directions across every shared side, no bumps
     assert graph.size == 12 + 34
 
 
@@ -91,7 +91,7 @@ def test_known_edits_are_counted_exactly():
     assert bounds.lower <= bounds.upper
 
 
-def test_one_way_edges_are_told_from_two_way_ones():
+def test_one_way_edges_differ_from_two_way_edges():
     one_way = _graph(np.array([0, 1], dtype=np.int32), np.array([0]), np.array([1]))
     both = _graph(np.array([0, 1], dtype=np.int32), np.array([0, 1]), np.array([1, 0]))
     back = _graph(np.array([0, 1], dtype=np.int32), np.array([1]), np.array([0]))
@@ -100,7 +100,7 @@ def test_one_way_edges_are_told_from_two_way_ones():
     assert bounds.lower <= exact(one_way, back) == 2 == bounds.upper
 
 
-def test_a_large_damaged_map_takes_no_time():
+def test_a_large_damaged_map_takes_less_than_a_second():
     world = AliasedRoom(15, 20)
     rng = np.random.default_rng(0)
     right = true_map(world)

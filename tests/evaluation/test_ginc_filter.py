@@ -49,7 +49,7 @@ def sequence_probability(
 
 @pytest.mark.parametrize("seed", SEEDS)
 @pytest.mark.parametrize("cut", [1e-5, 0.2])
-def test_prompts_taken_for_documents_against_brute_force(seed: int, cut: float) -> None:
+def test_prompts_read_as_documents_against_brute_force(seed: int, cut: float) -> None:
     world, cells = drawn(replace(TINY, seed=seed, prompts=8))
     size = world.emission.size
     steps = (1 - cut) * world.transitions() + cut / size
@@ -73,9 +73,9 @@ def example_probability(world: GincWorld, concept: int, slot: int, words: list[i
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_prompts_taken_as_prompts_against_brute_force(seed: int) -> None:
+def test_prompts_read_as_prompts_against_brute_force(seed: int) -> None:
     world, cells = drawn(replace(TINY, seed=seed))
-    rivals = [*itertools.product(range(world.num_concepts), range(1, world.num_slots))]
+    hypotheses = [*itertools.product(range(world.num_concepts), range(1, world.num_slots))]
     for cell in cells:
         predicted = predict_as_prompts(world, cell)
         for prompt in range(cell.count):
@@ -89,18 +89,18 @@ def test_prompts_taken_as_prompts_against_brute_force(seed: int) -> None:
                 sum(
                     np.prod(
                         [
-                            example_probability(world, *rival, example)
+                            example_probability(world, *hypothesis, example)
                             for example in (*complete, [*last, word])
                         ]
                     )
-                    for rival in rivals
+                    for hypothesis in hypotheses
                 )
                 for word in range(len(world.vocabulary))
             ]
             assert scores[predicted[prompt]] == pytest.approx(max(scores))
 
 
-def test_many_prompts_are_filtered_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_prompts_are_filtered_like_few(monkeypatch: pytest.MonkeyPatch) -> None:
     """More than fit one chunk of 40, and a chunk that is not full."""
     world, cells = drawn(replace(TINY, prompts=450))
     monkeypatch.setattr("cogmap.evaluation.prompts.TOGETHER", 40 * 2 * 6)

@@ -17,7 +17,7 @@ def cells() -> list[Prompts]:
     return [prompts for prompts in sample_prompts(world, CONFIG) if prompts.in_distribution]
 
 
-def test_an_oracle_is_always_right_and_a_fool_never(cells: list[Prompts]) -> None:
+def test_an_oracle_is_always_right_and_a_wrong_predictor_never(cells: list[Prompts]) -> None:
     answers = {prompts.tokens.tobytes(): prompts.label for prompts in cells}
     right = list(in_context_rows(lambda tokens: answers[tokens.tobytes()], cells))
     wrong = list(in_context_rows(lambda tokens: answers[tokens.tobytes()] + 1, cells))

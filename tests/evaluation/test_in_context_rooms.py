@@ -1,4 +1,4 @@
-"""Scores over new rooms: perfect maps get perfect scores, and maps of nothing get none."""
+"""Scores over new rooms: perfect maps get perfect scores, and empty maps get none."""
 
 from __future__ import annotations
 

@@ -97,13 +97,13 @@ def test_start_at_the_target_counts_as_solved_but_has_no_ratio():
     assert (scores.imp_fallback, scores.ratio_sp, scores.optimal) == (1, None, 1)
 
 
-def test_the_way_round_is_asked_for_where_there_is_one():
+def test_a_detour_is_required_where_there_is_one():
     through, around = plan([0, 0]), plan([1, 1, 1, 1])
     constrained = problem(1, 3, avoid=1)
     assert score_plans([through], *constrained).imp_fallback == 0
     scores = score_plans([around], *constrained)
     assert (scores.imp_fallback, scores.ratio_sp, scores.mean_optimal_length) == (1, 1.0, 4)
-    # The target itself may show it, and where both ways are shut the shortest of all counts.
+    # The target itself may show it. Where no detour exists, the shortest path of all counts.
     assert score_plans([plan([0])], *problem(1, 2, avoid=1)).optimal == 1
     closed = TableWorld(RING.next_position, np.array([0, 1, 0, 1, 0, 1]), 2)
     asked, truth = problem(0, 2, avoid=1)
@@ -126,7 +126,7 @@ def test_the_true_map_solves_everything_optimally(world):
 def test_rollouts_keep_the_shortest_valid_path_that_the_tail_confirmed():
     asked, truth = problem(1, 3)
     actions = np.array([[[0, 0, 0, 0, 0, 0, 0, 0], [1, 1, 1, 1, 0, 1, 0, 1]]])
-    # Candidates: at the target after 2 and after 8 (rollout 0), after 4 (rollout 1), and astray after 3.
+    # Candidates: at the target after 2 and after 8 (rollout 0), after 4 (rollout 1), and elsewhere after 3.
     found = Rollouts(
         actions=actions,
         problem=np.zeros(4, int),
@@ -144,7 +144,7 @@ def test_rollouts_keep_the_shortest_valid_path_that_the_tail_confirmed():
     assert score_rollouts(none, asked, truth).planning.imp_fallback == 0
 
 
-def test_a_context_that_leaves_no_way():
+def test_a_context_that_is_too_long():
     walks, _ = sample_walks(RING, 3, 40, np.random.default_rng(0))
     with pytest.raises(
         BadConfig, match=r"`context_length` \(=20\) must be .* below half the walk length \(=40\)"

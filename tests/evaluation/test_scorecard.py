@@ -1,4 +1,4 @@
-"""All scores at once: a perfect model, a merged one, a rival without a map, and scores on disk."""
+"""All scores: of a perfect model, of one that merges places, of a baseline without a map, and from a file."""
 
 import dataclasses
 
@@ -40,7 +40,7 @@ def test_a_perfect_model():
     assert "valid candidates" not in printed
 
 
-def test_a_map_that_merges_two_places_takes_short_cuts_that_are_not_there():
+def test_a_map_that_merges_two_places_plans_along_shortcuts_that_do_not_exist():
     right = true_map(ROOM)
     alike = np.flatnonzero(ROOM.observation == ROOM.observation[0])[[0, -1]]
     merged = np.where(np.arange(30) == alike[1], alike[0], np.arange(30))
@@ -57,7 +57,7 @@ def test_a_map_that_merges_two_places_takes_short_cuts_that_are_not_there():
     assert scores.purity < 1
 
 
-def test_scores_survive_the_disk(tmp_path):
+def test_scores_are_saved_and_loaded(tmp_path):
     scores = dataclasses.replace(scores_of(true_map(ROOM)), warnings=("thin ice",))
     scores.save(tmp_path / "scores.json")
     assert Scores.load(tmp_path / "scores.json") == scores
@@ -69,25 +69,25 @@ def test_scores_survive_the_disk(tmp_path):
         Scores.load(tmp_path / "list.json")
 
 
-class Dreamer:
-    """Knows the room but starts every dream where it likes."""
+class PerfectPredictor:
+    """Knows the room, and starts every rollout from a given position."""
 
     class Places:
         def __init__(self, at):
             self.at = at
 
         def rows(self, index):
-            return Dreamer.Places(self.at[index])
+            return PerfectPredictor.Places(self.at[index])
 
     def __init__(self, start):
         self.start = start
 
     def begin(self, observations, actions):
-        return Dreamer.Places(self.start[: len(observations)])
+        return PerfectPredictor.Places(self.start[: len(observations)])
 
     def predict(self, state, actions):
         at = ROOM.next_position[state.at, actions]
-        return np.eye(ROOM.num_observations)[ROOM.observation[at]], Dreamer.Places(at)
+        return np.eye(ROOM.num_observations)[ROOM.observation[at]], PerfectPredictor.Places(at)
 
     def advance(self, state, observations):
         return state
@@ -96,15 +96,15 @@ class Dreamer:
         return read_by_steps(self, state, actions, observations)
 
 
-def test_a_rival_that_foretells_perfectly_finds_valid_paths_but_long_ones():
-    right = Dreamer(TRUTH.positions[:, 9])
+def test_a_baseline_that_predicts_perfectly_finds_valid_but_long_paths():
+    right = PerfectPredictor(TRUTH.positions[:, 9])
     settings = {"context_length": 10, "problems": 30, "rollouts": 20, "rows_at_once": 10_000}
     scores = score_without_map(right, WALKS.observations[:, 1:], WALKS, TRUTH, **settings)
     assert scores.valid_share < scores.valid_share_with_tail
     assert scores.imp_fallback > 0.8
     assert scores.ratio_sp > 1.2
     assert scores.norm_ged is None
-    lost = Dreamer((TRUTH.positions[:, 9] + 7) % 30)
+    lost = PerfectPredictor((TRUTH.positions[:, 9] + 7) % 30)
     poor = score_without_map(lost, WALKS.observations[:, 1:], WALKS, TRUTH, **settings)
     assert poor.valid_share_with_tail < scores.valid_share_with_tail
     assert poor.ratio_sp > 2 * scores.ratio_sp

@@ -1,7 +1,7 @@
-"""Codes as a trained model would give them, drawn from worlds whose truth is known.
+"""Codes like those of a trained model, sampled in worlds with known truth.
 
-A confident step shows one of several codes of its place. Before the agent can know where it is, a code stands for
-the set of places it may be in. Codes are wrong now and then, and observations too where noise is asked for.
+A localised step has one of several codes of its place. Before the agent is localised, a code stands for its set of
+possible places. A few codes are wrong, and a few observations too if there is noise.
 """
 
 from __future__ import annotations

@@ -88,7 +88,7 @@ def test_a_new_room_is_mapped_exactly(atlas: CognitiveMap, room: int) -> None:
     assert found.warnings == ()
 
 
-def test_what_one_short_walk_did_not_come_by_has_no_support(atlas: CognitiveMap) -> None:
+def test_places_that_a_short_walk_did_not_visit_have_no_support(atlas: CognitiveMap) -> None:
     found, walks, truth, _ = new_room(atlas, 3, walks=1, steps=40)
     assert (found.num_nodes, found.num_edges) == (PLACES, 4 * PLACES)
     visited = len(np.unique(truth.positions))
@@ -99,13 +99,13 @@ def test_what_one_short_walk_did_not_come_by_has_no_support(atlas: CognitiveMap)
     assert found.edge_support.sum() == 39
 
 
-def test_without_what_is_inferred_there_is_what_the_walk_came_by(atlas: CognitiveMap) -> None:
+def test_without_inference_the_map_has_only_what_the_walk_visited(atlas: CognitiveMap) -> None:
     found, _, truth, _ = new_room(atlas, 3, walks=1, steps=40, inferred=False)
     assert found.num_nodes == len(np.unique(truth.positions))
     assert (found.edge_support > 0).all()
 
 
-def test_codes_of_two_rooms_at_once_are_doubted(atlas: CognitiveMap) -> None:
+def test_codes_of_two_rooms_at_once_give_a_warning(atlas: CognitiveMap) -> None:
     _, test = families()
     order = test.colours.argsort(axis=1)
     other = next(room for room in range(len(test)) if (order[room] != order[0]).any())
@@ -115,4 +115,4 @@ def test_codes_of_two_rooms_at_once_are_doubted(atlas: CognitiveMap) -> None:
     codes = perfect_codes(test, seen, truth, rooms, variants=1)
     found = room_map(atlas, nodes_by_code(atlas, codes), codes, seen)
     assert len(found.warnings) == 1
-    assert "do not settle which of the family's rooms this is: 50%" in found.warnings[0]
+    assert "do not determine which room of the family this is: 50%" in found.warnings[0]

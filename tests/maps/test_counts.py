@@ -28,8 +28,8 @@ def random_material(rng, walks, steps, bottlenecks, num_codes, num_actions=3, nu
 def test_unique_codes_are_sorted_rows_and_point_back(bottlenecks, num_codes):
     codes, _ = random_material(np.random.default_rng(bottlenecks), 20, 15, bottlenecks, num_codes)
     tuples, index = unique_codes(codes)
-    met = sorted({tuple(codes.codes[b, n]) for b in range(20) for n in range(codes.lengths[b])})
-    assert [tuple(row) for row in tuples] == met
+    distinct = sorted({tuple(codes.codes[b, n]) for b in range(20) for n in range(codes.lengths[b])})
+    assert [tuple(row) for row in tuples] == distinct
     for walk, length in enumerate(codes.lengths):
         assert np.array_equal(tuples[index[walk, :length]], codes.codes[walk, :length])
         assert (index[walk, length:] == -1).all()

@@ -1,4 +1,4 @@
-"""Places that share a code are parted, walks are smoothed on the map, and what comes out is the world itself."""
+"""Places that share a code are split, walks are smoothed on the map, and the result is the exact world."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cogmap.walks.sample import sample_walks
 
 
 def ring(places: int = 7) -> TableWorld:
-    """Every place looks different but two, which lie apart."""
+    """All places have different observations but two, which are not neighbours."""
     on = (np.arange(places) + 1) % places
     seen = np.array([0, 1, 2, 0, *range(3, places - 1)])
     return TableWorld(np.stack([on, np.argsort(on)], axis=1), seen, places - 1)
@@ -36,7 +36,7 @@ def is_the_world(steps: np.ndarray, walks: Walks, positions: np.ndarray, world: 
     return bool((place[view.next_node] == world.next_position[place]).all())
 
 
-def test_a_code_shared_by_two_places_is_parted_by_where_the_agent_came_from() -> None:
+def test_a_code_shared_by_two_places_is_split_by_the_previous_node() -> None:
     world = ring()
     walks, truth = sample_walks(world, 60, 60, np.random.default_rng(0))
     shared = np.array([0, 1, 2, 0, 4, 5, 6])  # places 0 and 3 look alike and have the same code
@@ -97,7 +97,7 @@ def test_a_map_too_large_to_smooth_is_left_as_it_is(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("cogmap.maps.smooth._MOST_WORK", 10)
     assert smooth(walks, world.next_position, world.observation) is None
     assert is_the_world(find_places(truth.positions, walks, 7).steps, walks, truth.positions, world)
-    shared = np.array([0, 1, 2, 0, 4, 5, 6])[truth.positions]  # one code has to be parted
+    shared = np.array([0, 1, 2, 0, 4, 5, 6])[truth.positions]  # one code must be split
     assert find_places(shared, walks, 7).code_node.shape == (7,)
 
 

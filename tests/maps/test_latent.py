@@ -1,4 +1,4 @@
-"""Latent graphs: a chain whose steps are a matter of chance keeps all its ways."""
+"""Latent graphs: a random chain keeps all its frequent transitions."""
 
 from __future__ import annotations
 
@@ -11,36 +11,36 @@ from cogmap.walks.sample import sample_walks
 from cogmap.walks.text import token_walks
 
 # Two cliques of three nodes; every node of a clique leads to both others. Seldom, 2 leads on to 3.
-WAYS = [[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4]]
+TRANSITIONS = [[1, 2], [0, 2], [0, 1], [4, 5], [3, 5], [3, 4]]
 
 
 def chain(steps: int, leaks: float, seed: int = 0) -> Walks:
     rng = np.random.default_rng(seed)
-    here, told = 0, []
+    here, visited = 0, []
     for _ in range(steps):
-        told.append(here)
+        visited.append(here)
         if here in (2, 5) and rng.random() < leaks:
             here = 5 - here if here == 2 else 0
         else:
-            here = WAYS[here][rng.integers(2)]
-    return token_walks(np.array([told]), tuple("abcdef"))
+            here = TRANSITIONS[here][rng.integers(2)]
+    return token_walks(np.array([visited]), tuple("abcdef"))
 
 
 def codes_of(walks: Walks) -> Codes:
     return Codes(walks.observations[:, :, None], walks.lengths, 6)
 
 
-def test_every_way_that_is_taken_often_enough_is_an_edge() -> None:
+def test_every_frequent_transition_is_an_edge() -> None:
     walks = chain(4000, leaks=0.02)
     found = latent_graph(codes_of(walks), walks)
-    ways = {(s, t) for s, targets in enumerate(WAYS) for t in targets}
+    transitions = {(s, t) for s, targets in enumerate(TRANSITIONS) for t in targets}
     edges = set(zip(found.edge_source.tolist(), found.edge_target.tolist(), strict=True))
-    assert edges == ways | {(2, 3), (5, 0)}
+    assert edges == transitions | {(2, 3), (5, 0)}
     assert found.explained == 1
     assert found.warnings == ()  # that a step leads to several nodes is no fault in a text
 
 
-def test_ways_below_the_ratio_are_none() -> None:
+def test_transitions_below_the_ratio_are_no_edges() -> None:
     walks = chain(4000, leaks=0.02)
     found = latent_graph(codes_of(walks), walks, t_ratio=0.2)
     assert (2, 3) not in set(zip(found.edge_source.tolist(), found.edge_target.tolist(), strict=True))

@@ -88,7 +88,7 @@ def test_short_walks_and_few() -> None:
 
 
 def test_a_corridor_that_differs_only_at_its_end() -> None:
-    """Sixty cells alike but the first: telling two apart takes up to 59 steps of looking ahead."""
+    """Sixty equal cells but the first: to distinguish two takes up to 59 steps of looking ahead."""
     cells = np.arange(60)
     table = np.stack((np.maximum(cells - 1, 0), np.minimum(cells + 1, 59)), axis=1)
     seen = (cells == 0).astype(int)
@@ -127,7 +127,7 @@ def merged_pairs(seed: int) -> Coded:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_merged_places_do_not_pass_for_one(seed: int) -> None:
-    """The nodes that stay lead nowhere clear, and the map has fewer edges than moves that were tried."""
+    """The moves of such nodes have no clear target, and the map has fewer edges than moves that were tried."""
     coded = merged_pairs(seed)
     found, _ = minimised(coded)
     view = survey(coded.walks, found.steps)
@@ -180,7 +180,7 @@ def test_random_machines_as_the_textbook_minimises_them(seed: int) -> None:
 
 @pytest.mark.parametrize("depth", [1, 2, 5, 10])
 def test_near_duplicates_that_differ_only_some_steps_away(depth: int) -> None:
-    """Two equal chains lead back to the start; only what is seen at the end of each tells them apart."""
+    """Two equal chains lead back to the start; only the observations at their ends differ."""
     length = depth + 1
     first, second = 1 + np.arange(length), 1 + length + np.arange(length)
     table = np.zeros((1 + 2 * length, 2), dtype=int)

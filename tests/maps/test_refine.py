@@ -60,13 +60,13 @@ def test_a_wrong_label_is_outvoted_by_the_steps_around_it() -> None:
     assert track(label, np.zeros((1, 5), int), RING).tolist() == [[0, 1, 2, 3, 4, 0]]
 
 
-def test_gaps_are_filled_and_what_nobody_knows_stays_unknown() -> None:
+def test_gaps_are_filled_and_unknown_steps_stay_unknown() -> None:
     label = np.array([[0, -1, -1, 3, 4], [-1, -1, -1, -1, -1]])
     assert track(label, np.zeros((2, 4), int), RING).tolist() == [[0, 1, 2, 3, 4], [-1] * 5]
 
 
 def test_a_jump_is_not_tracked_across() -> None:
-    """Before it the steps lead one way, after it they come from another: neither side is rewritten."""
+    """The steps before and after it contradict each other, and neither side is changed."""
     label = np.array([[0, 1, 2, 3, 1, 2, 3, 4]])
     found = track(label, np.zeros((1, 7), int), RING)
     assert found[0, :3].tolist() == [0, 1, 2]
@@ -89,7 +89,7 @@ def test_reach_follows_edges_and_not_their_reverse() -> None:
     assert reach(table, np.array([False, True, False, False])).tolist() == [False, True, True, False]
 
 
-def test_what_walks_only_pass_through_does_not_last() -> None:
+def test_transient_nodes_do_not_last() -> None:
     """Node 3 stands for not knowing yet: it leads to 0, 1 and 2 by chance, and nothing leads to it."""
     source, target = np.array([0, 1, 2, 3, 3, 3]), np.array([1, 2, 0, 0, 1, 2])
     flows = Counts(source, np.zeros(6, int), target, np.array([90, 90, 90, 30, 30, 30]), 4, 1)

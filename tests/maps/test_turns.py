@@ -1,4 +1,4 @@
-"""Maps of agents that turn: spots found without being told which action turns, and drawn as the room is."""
+"""Maps of agents that turn: spots are found without knowing which action turns, and drawn like the room."""
 
 from __future__ import annotations
 

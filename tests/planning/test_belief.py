@@ -52,7 +52,7 @@ def test_walks_are_tracked_to_their_true_positions(world):
     assert certainty[:, 0].max() < 0.2
 
 
-def test_it_recovers_from_noise_and_from_being_moved():
+def test_the_filter_recovers_from_noise_and_from_being_moved():
     world = AliasedRoom(6, 8)
     rng = np.random.default_rng(1)
     walks, truth = sample_walks(world, 40, 200, rng)
@@ -60,12 +60,12 @@ def test_it_recovers_from_noise_and_from_being_moved():
     noisy = rng.random(seen.shape) < 0.1
     seen[noisy] = rng.integers(world.num_observations, size=noisy.sum())
     actions = walks.actions.copy()
-    actions[:, 80] = (actions[:, 80] + 1) % 4  # the agent is told the wrong action once
+    actions[:, 80] = (actions[:, 80] + 1) % 4  # one action is reported wrongly
     nodes, _ = track(true_map(world), seen, actions, noise=0.1)
     assert (nodes[:, 130:] == truth.positions[:, 130:]).mean() > 0.95
 
 
-def test_suggestions_that_are_mostly_right_place_a_walk_at_once():
+def test_suggestions_that_are_mostly_right_localise_a_walk_at_once():
     world = AliasedRoom(6, 8)
     rng = np.random.default_rng(2)
     walks, truth = sample_walks(world, 60, 20, rng)

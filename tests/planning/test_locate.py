@@ -1,4 +1,4 @@
-"""Codes to nodes: exact, nearest, and nowhere."""
+"""The node of a code tuple: exact match, nearest tuple, or none."""
 
 import dataclasses
 
@@ -33,11 +33,11 @@ def test_others_take_the_nearest_and_among_equals_the_most_visited():
     assert locate(FOUR, [[0, 0, 8]]).tolist() == [1]  # as near to node 0, but node 1 was visited more
 
 
-def test_a_tuple_that_stands_for_no_place_is_not_found_even_exactly():
+def test_a_tuple_that_stands_for_no_node_is_not_located_even_by_an_exact_match():
     assert locate(FOUR, [[7, 7, 7], [7, 1, 1]]).tolist() == [-1, 2]
 
 
-def test_no_code_in_common_is_nowhere():
+def test_a_tuple_without_a_common_code_has_no_node():
     assert locate(FOUR, [[9, 9, 9]]).tolist() == [-1]
     single = map_of([[0], [1], [2]], [0, -1, 1], [1, 1])
     assert locate(single, [[1], [2], [5]]).tolist() == [-1, 1, -1]

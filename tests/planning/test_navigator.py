@@ -1,4 +1,4 @@
-"""The navigator in closed loop: it reaches its goals in true worlds, with wrong maps, and when picked up."""
+"""The navigator in closed loop: it reaches its goals with the true map, with wrong maps, and after being moved."""
 
 import gymnasium
 import numpy as np
@@ -41,7 +41,7 @@ def test_all_goals_are_reached_from_random_starts(world):
     ends = list(journeys(world, true_map(world), 200, np.random.default_rng(0)))
     assert all(journey.reached and there for journey, there in ends)
     assert all(journey.certainty[-1] >= 0.9 for journey, _ in ends)
-    # What it takes to find out where it is comes on top of the way itself.
+    # Localisation takes some steps in addition to the path itself.
     assert np.mean([len(journey) for journey, _ in ends]) < optimal_distances(world).mean() + 10
 
 
@@ -54,7 +54,7 @@ def test_once_sure_it_takes_a_shortest_path():
         assert len(journey) - sure == distances[journey.nodes[sure], journey.nodes[-1]]
 
 
-def test_wrong_and_missing_edges_are_survived():
+def test_goals_are_reached_despite_wrong_and_missing_edges():
     world = AliasedRoom(15, 20)
     rng = np.random.default_rng(2)
     wrong_map = damaged(true_map(world), 30, 30, rng)
@@ -63,8 +63,8 @@ def test_wrong_and_missing_edges_are_survived():
     assert sum(journey.surprises for journey, _ in ends) > 0
 
 
-def test_a_road_that_is_gone_is_blamed_and_then_gone_round():
-    # The map has a short cut 0 -> 5 that the world lost: there action 1 stays.
+def test_an_edge_that_does_not_exist_is_penalised_and_then_avoided():
+    # The map has a shortcut 0 -> 5 that the world does not have: there action 1 stays.
     ring = [(node, 0, (node + 1) % 6) for node in range(6)]
     cognitive_map = map_from_edges([*ring, (0, 1, 5)], [0, 1, 2, 3, 4, 5])
     world_next = {(node, 0): (node + 1) % 6 for node in range(6)} | {(0, 1): 0}
@@ -84,7 +84,7 @@ def test_a_road_that_is_gone_is_blamed_and_then_gone_round():
     assert (journey.actions == 1).sum() <= 6
 
 
-def test_picked_up_and_put_down_elsewhere_it_finds_itself_again():
+def test_an_agent_that_was_moved_localises_itself_again():
     world = AliasedRoom(15, 20)
     navigator = Navigator(true_map(world), np.random.default_rng(3))
     rng = np.random.default_rng(4)
@@ -102,8 +102,8 @@ def test_picked_up_and_put_down_elsewhere_it_finds_itself_again():
         assert stepper.position == goal
 
 
-def test_knows_what_it_does_not_know():
-    # Two rooms alike but for their ends: 0 1 2 | 3 4 5, the ends show 0 and 3.
+def test_certainty_is_shared_between_nodes_that_fit_the_history():
+    # Two rooms that differ only at their ends: 0 1 2 | 3 4 5, the ends show 0 and 3.
     twins = map_from_edges(
         [(0, 0, 1), (1, 0, 2), (3, 0, 4), (4, 0, 5), (2, 0, 0), (5, 0, 3)], [1, 1, 0, 1, 1, 3]
     )
@@ -118,8 +118,8 @@ def test_knows_what_it_does_not_know():
     assert navigator.certainty > 0.9
 
 
-def test_it_looks_around_where_looking_helps():
-    # Nodes 0 and 1 look alike. Action 0 leads to look-alikes, action 1 tells them apart.
+def test_the_most_informative_action_is_taken_before_the_agent_is_sure():
+    # Nodes 0 and 1 show the same. After action 0 they still do, action 1 distinguishes them.
     helpful = map_from_edges(
         [(0, 0, 2), (1, 0, 3), (2, 0, 0), (3, 0, 1), (0, 1, 4), (1, 1, 5), (4, 0, 0), (5, 0, 1)],
         [0, 0, 1, 1, 2, 3],
@@ -130,7 +130,7 @@ def test_it_looks_around_where_looking_helps():
         assert navigator.next_action(2) == 1
 
 
-def test_a_suggestion_settles_what_sight_cannot():
+def test_a_suggestion_resolves_what_observations_cannot():
     twins = map_from_edges([(0, 0, 1), (1, 0, 0), (2, 0, 3), (3, 0, 2)], [0, 1, 0, 1])
     navigator = Navigator(twins)
     navigator.observe(None, 0)
@@ -142,7 +142,7 @@ def test_a_suggestion_settles_what_sight_cannot():
     assert navigator.where() == 2
 
 
-def test_avoids_what_it_is_told_to_where_it_can():
+def test_observations_are_avoided_where_that_is_possible():
     both = map_from_edges([(0, 0, 1), (1, 0, 3), (0, 1, 2), (2, 0, 4), (4, 0, 3)], [0, 1, 2, 3, 4])
     navigator = Navigator(both)
     navigator.observe(None, 0)

@@ -1,4 +1,4 @@
-"""The navigator in MiniGrid's four rooms, seen through a window of three by three, by its Gymnasium side."""
+"""The navigator in MiniGrid's four rooms with a view of three by three cells, through Gymnasium."""
 
 import gymnasium
 import numpy as np
@@ -63,7 +63,7 @@ def explored(rooms):
 
 
 def places(table, shown):
-    """(P,) a number for each pose, the same for poses that no walk can tell apart."""
+    """(P,) a number for each pose, the same for poses that no walk can distinguish."""
     block = shown
     while True:
         _, finer = np.unique(np.column_stack([block, block[table]]), axis=0, return_inverse=True)
@@ -79,7 +79,7 @@ def test_goals_in_four_rooms_are_reached():
     first = np.unique(place, return_index=True)[1]
     world = TableWorld(place[table[first]], shown[first], len(names))
     navigator = Navigator(true_map(world), np.random.default_rng(0))
-    assert len(names) < world.num_positions / 4  # most poses look like others
+    assert len(names) < world.num_positions / 4  # most poses share their view
     for seed in range(12):
         stepper = GymStepper(rooms, index_of=names.index, seed=seed)
         goal = int(place[np.random.default_rng(100 + seed).integers(len(place))])

@@ -1,4 +1,4 @@
-"""The rivals' planner: perfect with a perfect predictor, and equal to plain loops with a poor one."""
+"""The baselines' planner: perfect with a perfect predictor, and equal to plain loops with a poor one."""
 
 from dataclasses import dataclass
 
@@ -52,10 +52,10 @@ class Histories:
         return Histories([self.read[row] for row in index])
 
 
-class Whimsical:
-    """Foretells something definite that depends on all it has read and is often wrong."""
+class PoorPredictor:
+    """A deterministic predictor that depends on its whole history and is often wrong."""
 
-    def foretell(self, history):
+    def guess(self, history):
         mixed = 17
         for item in history[-6:]:
             mixed = (mixed * 31 + item + 7) % 1009
@@ -72,7 +72,7 @@ class Whimsical:
 
     def predict(self, state, actions):
         after = [(*history, int(action)) for history, action in zip(state.read, actions, strict=True)]
-        return np.eye(3)[[self.foretell(history) for history in after]], Histories(after)
+        return np.eye(3)[[self.guess(history) for history in after]], Histories(after)
 
     def advance(self, state, observations):
         return Histories(
@@ -117,11 +117,11 @@ def test_a_perfect_predictor_gives_perfect_rollouts(world):
                     position = world.next_position[position, rollouts.actions[problem, rollout, length - 1]]
                 if world.observation[position] == problems.target_observation[problem]:
                     ahead = position
-                    foretold = []
+                    predicted = []
                     for action in problems.tail_actions[problem]:
                         ahead = world.next_position[ahead, action]
-                        foretold.append(int(world.observation[ahead]))
-                    right = foretold == problems.tail_observations[problem].tolist()
+                        predicted.append(int(world.observation[ahead]))
+                    right = predicted == problems.tail_observations[problem].tolist()
                     found.add((problem, rollout, length, right))
                     if position == truth.positions[problem, -CONTEXT - 1]:
                         assert right
@@ -133,29 +133,29 @@ def test_a_perfect_predictor_gives_perfect_rollouts(world):
 def test_agrees_with_plain_loops_whatever_is_held_at_once():
     walks, _ = sample_walks(torus(4, 5, 3), 3, 20, np.random.default_rng(2))
     problems = problems_from(walks, context=4)
-    # A tail that the whimsical predictor sometimes foretells: two steps of it.
+    # A tail that the poor predictor sometimes predicts: two steps of it.
     problems = RolloutProblems(**{**vars(problems), "tail_actions": problems.tail_actions[:, :2]})
     problems = RolloutProblems(**{**vars(problems), "tail_observations": problems.tail_observations[:, :2]})
-    whimsical = Whimsical()
+    poor = PoorPredictor()
     everything = [
-        roll_out(whimsical, problems, np.random.default_rng(3), rollouts=30, rows_at_once=rows)
+        roll_out(poor, problems, np.random.default_rng(3), rollouts=30, rows_at_once=rows)
         for rows in (1, 7, 1000)
     ]
     expected = []
     for problem in range(3):
         for rollout in range(30):
             seen, done = problems.context_observations[problem], problems.context_actions[problem]
-            (history,) = whimsical.begin(seen[None], done[None]).read
+            (history,) = poor.begin(seen[None], done[None]).read
             for length in range(problems.rollout_steps + 1):
                 if length:
                     history = (*history, int(everything[0].actions[problem, rollout, length - 1]))
-                    history = (*history, whimsical.foretell(history))
+                    history = (*history, poor.guess(history))
                 if history[-1] == problems.target_observation[problem]:
                     branch, right = history, True
                     tail = problems.tail_actions[problem], problems.tail_observations[problem]
                     for action, following in zip(*tail, strict=True):
                         branch = (*branch, int(action))
-                        right &= whimsical.foretell(branch) == following
+                        right &= poor.guess(branch) == following
                         branch = (*branch, int(following))
                     expected.append((problem, rollout, length, bool(right)))
     assert len({right for *_, right in expected}) == 2
@@ -173,4 +173,4 @@ def test_pieces_cover_a_tail_once(length):
 def test_bad_numbers():
     walks, _ = sample_walks(torus(4, 5, 3), 3, 20, np.random.default_rng(2))
     with pytest.raises(BadConfig, match="`rollouts` must be at least 1, got 0"):
-        roll_out(Whimsical(), problems_from(walks, 4), np.random.default_rng(0), rollouts=0)
+        roll_out(PoorPredictor(), problems_from(walks, 4), np.random.default_rng(0), rollouts=0)

@@ -35,7 +35,7 @@ def networkx_length(cognitive_map, start, goals, forbidden=()):
     graph.remove_nodes_from(set(inner.tolist()) - {start, *goals})
     lengths = []
     for goal in goals:
-        # Other goals that show a forbidden colour are ends, not places to pass.
+        # A path may end at another goal that shows a forbidden colour, but not pass through it.
         part = graph.subgraph(set(graph) - (set(inner.tolist()) - {start, goal}))
         if networkx.has_path(part, start, goal):
             lengths.append(networkx.shortest_path_length(part, start, goal))
@@ -142,7 +142,7 @@ def test_avoid_when_possible_and_strictly():
         solve(only, 0, 2, avoid=[1], strict=True)
 
 
-def test_labels_goals_by_sight_and_answers_in_labels():
+def test_goals_and_constraints_by_label():
     named = map_from_edges(
         [(0, 0, 1), (1, 0, 2), (0, 1, 3), (3, 1, 2)],
         [0, 1, 2, 3],
@@ -154,7 +154,7 @@ def test_labels_goals_by_sight_and_answers_in_labels():
     assert solve(named, 0, 2).action_labels == ("east", "south")
 
 
-def test_bad_questions_say_what_is_wrong():
+def test_errors_state_the_rule_and_the_value():
     named = map_from_edges([(0, 0, 1)], [0, 1], 3, observation_labels=("red", "green", "blue"))
     with pytest.raises(
         NotOnMap, match=r"`avoid` must be an observation.*knows red, green, blue; got 'purple'"

@@ -1,4 +1,4 @@
-"""Made-up material for reports: a room, a perfect map of it, and one that merges what looks alike."""
+"""Synthetic data for reports: a room, a perfect map of it, and one that merges places with the same neighbours."""
 
 from functools import cache
 
@@ -29,7 +29,7 @@ ROWS = [
 
 
 def merged_map(world):
-    """The map of a model that tells places apart by what is seen there and next to them, and the node of each place."""
+    """The map of a model that knows places by their own and their neighbours' observations; and each place's node."""
     around = np.concatenate(
         [world.observation[:, None], world.observation[world.next_position]], axis=1
     )  # (P, 1 + A)
@@ -68,7 +68,7 @@ def spring_layout(found):
 
 
 def material(found, name="TDB(S=3, M=1)", steps_ahead=3, walks=WALKS, truth=TRUTH, config=None):
-    """What a perfect reader of the walks would have for a report: its code is the place itself."""
+    """The material of a perfect model, whose code is the position itself."""
     codes = Codes(TRUTH.positions[..., None], walks.lengths, ROOM.num_positions)
     predicted = walks.observations[:, 1:]
     scored = ()

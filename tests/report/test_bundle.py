@@ -1,4 +1,4 @@
-"""ES modules as one script: each in its own scope, the imported ones first, nothing left that a script cannot hold."""
+"""ES modules as one script: each in its own scope, imports first, without import and export statements."""
 
 import json
 import re
@@ -46,5 +46,5 @@ def test_modules_keep_their_names_to_themselves(tmp_path, monkeypatch):
         "export function plus(value) {\n  return value + secret;\n}\n",
     }
     script = bundle(write_modules(tmp_path, monkeypatch, modules), "main.js")
-    told = subprocess.run([NODE, "-e", script], capture_output=True, text=True, check=True).stdout
-    assert json.loads(told) == [17, 6, "once"]
+    printed = subprocess.run([NODE, "-e", script], capture_output=True, text=True, check=True).stdout
+    assert json.loads(printed) == [17, 6, "once"]

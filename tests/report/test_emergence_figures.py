@@ -1,4 +1,4 @@
-"""Emergence curves: every method drawn where its points are, the paper's dotted beside them."""
+"""Emergence curves: a line through the points of every method, and dotted lines for the paper's."""
 
 from __future__ import annotations
 

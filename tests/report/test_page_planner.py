@@ -1,4 +1,4 @@
-"""The page's planner against the package's own, on the same maps."""
+"""The page's planner against the package's, on the same maps."""
 
 import json
 import shutil

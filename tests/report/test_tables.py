@@ -1,4 +1,4 @@
-"""Tables: golden text, and HTML in which nothing that a user wrote is markup."""
+"""Tables: golden text, and HTML in which no user's text becomes markup."""
 
 from cogmap.evaluation.scores import Scores
 from cogmap.report.paper_rows import ALIASED_ROOM

@@ -1,12 +1,12 @@
-"""The atlas of a family of rooms, and maps of new rooms read off it.
+"""The atlas of a family of rooms, and maps of new rooms from it.
 
-Trained in base, a model uses the same codes in all rooms whose observations rank alike, so that the training walks of
-all rooms together say which code tuples stand for one place: a minimal map of them, with ranks for observations, is
-the atlas. It falls into parts, one for every way in which the observations of a room may rank its places.
+A model trained in base uses the same codes in all rooms with the same order of observations. So the training walks of
+all rooms together determine which code tuples stand for one place. The atlas is the minimal map of these walks, with
+ranks as observations. It has one component for every order of the observations.
 
-A new room is one part of it. Which one, and where each step of its walks was, the walks say: their codes first, then
-a smoothing over the part by what was really seen. The map's nodes and edges are those that the walks came by; what
-the family knows of the rest can be added, with no support.
+A new room is one component of the atlas. The codes of its walks determine which one, and the node of each step; then
+the walks are smoothed on the component by their real observations. The map contains the nodes and edges that the walks
+visited. The rest of the component can be added, with a support of 0.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from cogmap.maps.track import track
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
 from cogmap.walks.family import base_targets
 
-SETTLED = 0.8  # share of the later steps whose codes must be of the room's part of the atlas
-_ROUNDS = 3  # of smoothing; colours of places seldom seen may change after the first
+SETTLED = 0.8  # share of the later steps whose codes must be in the room's component of the atlas
+_ROUNDS = 3  # of smoothing; colours of rarely visited places may change after the first
 
 
 def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
-    """The minimal map of walks in many rooms, seen in base, without the first quarter of each.
+    """The minimal map of walks in many rooms, in base, without the first quarter of each walk.
 
-    In its first steps a model takes the room for another of the family now and then. Such steps lead out of the parts
-    of the atlas, and with enough of them parts would not look like places to stay.
+    In its first steps a model sometimes confuses the room with another of the family. Such steps lead from one
+    component of the atlas to another, and too many of them would connect the components.
     """
     from_step = int(np.median(walks.lengths)) // 4
     long = np.flatnonzero(walks.lengths > from_step + 1)
@@ -51,9 +51,9 @@ def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
 def room_map(
     atlas: CognitiveMap, by_code: Integers, codes: Codes, walks: Walks, inferred: bool = True
 ) -> CognitiveMap:
-    """The map of the room of `walks`, whose codes stand for nodes `by_code` (B, N) of the atlas, -1 for none.
+    """The map of the room of `walks`, given the atlas node `by_code` (B, N) of each step's codes, -1 for none.
 
-    inferred: also the places and moves that the family has and the walks did not come by, with a support of 0.
+    inferred: add the places and moves of the family that the walks did not visit, with a support of 0.
     """
     next_node = _next_node(atlas)
     label = np.where(walks.step_mask(), by_code, UNKNOWN).astype(np.int32)
@@ -69,14 +69,14 @@ def room_map(
 
 
 def _next_node(atlas: CognitiveMap) -> Whole:
-    """(V, A): where each action leads; a minimal map has one edge a move."""
+    """(V, A) where each action leads; a minimal map has one edge per move."""
     table = np.full((atlas.num_nodes, atlas.num_actions), UNKNOWN, dtype=np.int32)
     table[atlas.edge_source, atlas.edge_action] = atlas.edge_target
     return table
 
 
 def _part_of_each_node(next_node: Whole) -> Whole:
-    """(V,): the part of the atlas that each node belongs to: what moves lead to and back from."""
+    """(V,) the strongly connected component of each node."""
     source, action = np.nonzero(next_node >= 0)
     edges = (np.ones(len(source)), (source, next_node[source, action]))
     graph = coo_array(edges, shape=(len(next_node), len(next_node)))
@@ -85,7 +85,7 @@ def _part_of_each_node(next_node: Whole) -> Whole:
 
 
 def _chosen_part(part: Whole, steps: Whole, walks: Walks) -> tuple[int, float]:
-    """The part where most of the later half of the walks is, and the share of it that is there."""
+    """The component with most steps of the later half of the walks, and its share of these steps."""
     late = walks.step_mask() & (2 * np.arange(walks.num_steps) >= walks.lengths[:, None])
     known = late & (steps >= 0)
     votes = np.bincount(part[steps[known]], minlength=int(part.max(initial=0)) + 1)
@@ -94,9 +94,9 @@ def _chosen_part(part: Whole, steps: Whole, walks: Walks) -> tuple[int, float]:
 
 
 def _placed(walks: Walks, next_node: Whole, ranks: Integers, steps: Whole) -> tuple[Whole, Whole]:
-    """The node of every step (B, N), smoothed by what was seen, and what each node shows (V,)."""
+    """The node of every step (B, N), smoothed by the observations, and the observation of each node (V,)."""
     shown = np.unique(walks.observations[walks.step_mask()])
-    # The part's ranks in the room's own colours.
+    # The component's ranks as the room's own colours.
     sees = shown[np.minimum(ranks, len(shown) - 1)].astype(np.int32)
     for _ in range(_ROUNDS):
         placed = smooth(walks, next_node, sees)
@@ -120,7 +120,7 @@ def _record(
     inferred: bool,
     warnings: tuple[str, ...],
 ) -> CognitiveMap:
-    """The room's map; without what is inferred, nodes and edges that the walks came by."""
+    """The room's map; with `inferred` false, only the nodes and edges that the walks visited."""
     support = np.bincount(steps[steps >= 0], minlength=len(sees))
     source, action = np.nonzero(next_node >= 0)
     target = next_node[source, action]
@@ -158,7 +158,7 @@ def _record(
 
 
 def _times_taken(steps: Whole, walks: Walks, next_node: Whole) -> Whole:
-    """(V, A): how often the walks made each move, ending where it leads."""
+    """(V, A) how often the walks took each move and ended at its target."""
     here, there = steps[:, :-1], steps[:, 1:]
     known = (here >= 0) & (there >= 0)
     row, action = here[known], walks.actions[known]
@@ -171,5 +171,5 @@ def _doubts(agreed: float) -> tuple[str, ...]:
     if agreed >= SETTLED:
         return ()
     return (
-        f"the walks do not settle which of the family's rooms this is: {agreed:.0%} of the later steps agree",
+        f"the walks do not determine which room of the family this is: {agreed:.0%} of the later steps agree",
     )

@@ -1,4 +1,4 @@
-"""From codes to a cognitive map, the minimal one or the paper's."""
+"""Build a cognitive map from codes: the minimal map or the paper's."""
 
 from __future__ import annotations
 
@@ -43,12 +43,13 @@ def build_map(
     polished: bool = True,
     cluster: Callable[[Whole], Whole] | None = None,
 ) -> CognitiveMap:
-    """The map that `codes` hold of the world where `walks` were taken.
+    """The map of the world of `walks`, from their `codes`.
 
-    "minimal" has one node for every place that can be told apart, its thresholds come from the data. "paper" is
-    the paper's, which `t_ratio` and `d_hamming` belong to. One that is not `polished` is made without smoothing, which
-    takes long where there are a thousand places. `cluster` says which tuples (J, M) are one (J,) before anything else:
-    for "paper" it is their Hamming distance unless told, for "minimal" none are.
+    kind: "minimal" has one node for every place that can be distinguished; its thresholds come from the data. "paper"
+        is the paper's map, with its thresholds `t_ratio` and `d_hamming`.
+    polished: smooth the walks on the map, which takes long with a thousand places.
+    cluster: assigns tuples (J, M) to clusters (J,) before anything else. By default "paper" clusters tuples by
+        Hamming distance, and "minimal" does not cluster.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
@@ -72,7 +73,7 @@ def _minimal(code_tuples: Whole, index: Whole, walks: Walks, cluster: Whole, pol
 
 
 def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:
-    """From what step 1 makes of the tuples on: `cluster` (J,)."""
+    """The paper's steps 2 and 3, from the clusters (J,) of step 1."""
     clusters = int(cluster.max(initial=-1)) + 1
     counts = count_transitions(spread(cluster, index), walks.actions, clusters, walks.num_actions)
     graph = threshold_edges(counts, t_ratio)  # step 2
@@ -88,7 +89,7 @@ def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, clust
 
 
 def _edges_between_nodes(graph: Counts, node: Whole) -> Counts:
-    """The edges of retained codes as edges of their nodes; those that fall together add up."""
+    """The edges of retained codes as edges of their nodes; counts of equal edges are summed."""
     source, target, nodes = node[graph.source], node[graph.target], int(node.max(initial=-1)) + 1
     kept = (source >= 0) & (target >= 0)
     key = (source[kept] * np.int64(graph.num_actions) + graph.action[kept]) * nodes + target[kept]
@@ -100,7 +101,7 @@ def _edges_between_nodes(graph: Counts, node: Whole) -> Counts:
 
 
 def explained_share(steps: Whole, walks: Walks, edges: Counts) -> float:
-    """The share of all moves from step to step (B, N) that follow one of `edges`."""
+    """The share of all moves between consecutive steps (B, N) that follow one of `edges`."""
     flows = count_transitions(steps, walks.actions, edges.num_codes, edges.num_actions)
     follows = np.isin(_edge_keys(flows), _edge_keys(edges))
     return float(flows.count[follows].sum() / (walks.lengths - 1).sum())

@@ -1,9 +1,9 @@
 """The paper's three clustering steps (appendix C), each a pure function of arrays.
 
-1. Tuples that differ in few places are one: `hamming_clusters`.
-2. The thresholded graph keeps nodes with two neighbours each way, and those with the same neighbours are one:
+1. Merge tuples that differ in few entries: `hamming_clusters`.
+2. Threshold the graph, keep nodes with two neighbours in each direction, and merge nodes with the same neighbours:
    `threshold_edges`, `well_connected`, `merge_same_neighbours`.
-3. What was discarded goes to the retained code whose next codes are distributed most alike: `nearest_retained`.
+3. Assign each discarded code to the retained code with the most similar distribution of next codes: `nearest_retained`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
 
 
 def hamming_clusters(code_tuples: Whole, d_hamming: float) -> Whole:
-    """(J,): cluster of each tuple (J, M); tuples that differ in at most d_hamming * M places are joined, transitively.
+    """(J,) the cluster of each tuple (J, M); tuples that differ in at most d_hamming * M entries are joined.
 
-    Two tuples that differ in at most r places agree on some M - r of them, so that sorting on each choice of
-    M - r columns puts joined tuples side by side: no pair of tuples is ever compared. A single bottleneck is
-    not clustered.
+    Joining is transitive. Two tuples that differ in at most r entries agree on some M - r of them. Sorting on each
+    choice of M - r columns puts such tuples side by side, so pairs need no comparison. A single bottleneck is not
+    clustered.
     """
     tuples, bottlenecks = code_tuples.shape
     differing = int(d_hamming * bottlenecks + 1e-9)
@@ -46,7 +46,7 @@ def hamming_clusters(code_tuples: Whole, d_hamming: float) -> Whole:
 
 
 def threshold_edges(counts: Counts, t_ratio: float) -> Counts:
-    """The edge (i, j*, k) for every pair with C[i, j*, k] >= t_ratio * max C, where j* is its most frequent action."""
+    """The edge (i, j*, k) of every pair with C[i, j*, k] >= t_ratio * max C, where j* is its most frequent action."""
     order = np.lexsort((counts.action, -counts.count.astype(np.int64), counts.target, counts.source))
     source, target = counts.source[order], counts.target[order]
     first = np.ones(len(order), dtype=bool)
@@ -57,21 +57,21 @@ def threshold_edges(counts: Counts, t_ratio: float) -> Counts:
 
 
 def well_connected(edges: Counts) -> Booleans:
-    """(J,): codes with at least two other codes that lead to them, and two that they lead to."""
+    """(J,) codes with at least two other codes as predecessors and at least two as successors."""
     return np.minimum(*(_others(edges, *ends) for ends in (("source", "target"), ("target", "source")))) >= 2
 
 
 def _others(edges: Counts, of: str, to: str) -> Whole:
-    """(J,): how many different codes other than itself each code has at the other end of its edges."""
+    """(J,) the number of distinct other codes at the other end of each code's edges."""
     here, there = getattr(edges, of).astype(np.int64), getattr(edges, to)
     pairs = np.unique((here * edges.num_codes + there)[here != there])
     return np.bincount(pairs // edges.num_codes, minlength=edges.num_codes)
 
 
 def merge_same_neighbours(edges: Counts, retained: Booleans) -> Whole:
-    """(J,): the node of each retained code, UNKNOWN for the others; equal neighbours, in and out, make one node.
+    """(J,) the node of each retained code, UNKNOWN for the others; codes with equal neighbours, in and out, are merged.
 
-    Neighbours are sets of retained codes; which action leads to them, and loops, do not matter.
+    Neighbours are sets of retained codes; actions and self-loops do not matter.
     """
     kept = edges.select(np.flatnonzero(retained[edges.source] & retained[edges.target]))
     sets = [(set(), set()) for _ in range(edges.num_codes)]  # type: list[tuple[set[int], set[int]]]
@@ -88,22 +88,20 @@ def merge_same_neighbours(edges: Counts, retained: Booleans) -> Whole:
 
 
 def nearest_retained(counts: Counts, retained: Booleans) -> Whole:
-    """(J,): for each discarded code the retained one nearest in l1, for each retained code itself.
+    """(J,) the retained code nearest in l1 to each discarded code; retained codes map to themselves.
 
-    The distance sums |p(l | retained, a) - p(l | discarded, a)| over actions a and codes l; an action never taken has
-    no distribution and counts as zeros. Since |p - q| = p + q - 2 min(p, q), only codes both lead to need a look.
-    Among equals the first wins. UNKNOWN where nothing is retained.
+    The distance sums |p(l | retained, a) - p(l | discarded, a)| over actions a and codes l; the distribution of an
+    action that was never taken is zero. Since |p - q| = p + q - 2 min(p, q), only codes that both lead to matter.
+    Ties go to the first. UNKNOWN where nothing is retained.
     """
     nearest = np.where(retained, np.arange(counts.num_codes), UNKNOWN).astype(np.int32)
     keepers, discarded = np.flatnonzero(retained), np.flatnonzero(~retained)
     if not len(keepers):
         return nearest
-    table = _next_codes(counts)  # (J, A * J), rows sum to the actions tried
+    table = _next_codes(counts)  # (J, A * J), rows sum to the number of actions tried
     tried = np.asarray(table.sum(axis=1)).ravel()
     discarded_table, keeper_table = table[discarded], table[keepers].tocsc()
-    shared = np.diff(keeper_table.indptr)[
-        discarded_table.indices
-    ]  # keepers that lead to what an entry leads to
+    shared = np.diff(keeper_table.indptr)[discarded_table.indices]  # keepers that share each entry's column
     pairs = np.concatenate(([0], np.cumsum(shared)))[discarded_table.indptr]  # of entries, in all rows above
     work = pairs // _CHUNK + np.arange(len(pairs)) * len(keepers) // _CHUNK
     for rows in np.split(np.arange(len(discarded)), np.flatnonzero(np.diff(work[:-1])) + 1):
@@ -112,7 +110,7 @@ def nearest_retained(counts: Counts, retained: Booleans) -> Whole:
 
 
 def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64]) -> Whole:
-    """(C,): the keeper (column-compressed rows) nearest to each of C rows."""
+    """(C,) the keeper (column-compressed rows) nearest to each of C rows."""
     length = np.diff(keepers.indptr)[discarded.indices]  # keepers that share each entry's column
     entry = np.repeat(np.arange(discarded.nnz), length)
     within = np.arange(len(entry)) - np.repeat(np.cumsum(length) - length, length)
@@ -124,7 +122,7 @@ def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64
         weights=np.minimum(discarded.data[entry], keepers.data[place]),
         minlength=discarded.shape[0] * len(tried),
     )
-    # Less the row's own, the same for all.
+    # Without the row's own sum, which is the same for all keepers.
     distance = tried - 2 * shared.reshape(discarded.shape[0], len(tried))
     return np.round(distance, 12).argmin(axis=1)
 

@@ -1,6 +1,6 @@
-"""Sparse counts: how often each code was seen, with what, and what followed it under each action.
+"""Sparse counts: how often each code occurs with each observation, and which codes follow it under each action.
 
-Everything here sorts plain integers: J x A x J is never laid out, and the work grows with the steps alone.
+All counts come from sorting integers: no J x A x J array is allocated, and time grows with the number of steps only.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cogmap.errors import BadRun
 from cogmap.records import Booleans, Codes, Walks
 
-Whole = NDArray[np.integer[Any]]  # whole numbers of any width; records keep 32 bits
+Whole = NDArray[np.integer[Any]]  # integers of any width; records keep 32 bits
 Keys = NDArray[np.int64]
 _KEY_BITS = 63
 _BLOCK = 1 << 15  # rows
@@ -22,7 +22,7 @@ _BLOCK = 1 << 15  # rows
 
 @dataclass(frozen=True, eq=False)
 class Counts:
-    """`count[e]` times, `action[e]` led from code `source[e]` to code `target[e]`; sorted, no repeats."""
+    """`action[e]` led from code `source[e]` to code `target[e]` `count[e]` times; sorted, without duplicates."""
 
     source: Whole  # (E,) in [0, J)
     action: Whole  # (E,) in [0, A)
@@ -33,11 +33,11 @@ class Counts:
 
     @property
     def total(self) -> int:
-        """Steps that led anywhere."""
+        """The number of transitions."""
         return int(self.count.sum())
 
     def select(self, entries: NDArray[Any]) -> Counts:
-        """The same codes and actions with these entries alone."""
+        """The same codes and actions with these entries only."""
         return replace(
             self,
             source=self.source[entries],
@@ -49,7 +49,7 @@ class Counts:
 
 @dataclass(frozen=True, eq=False)
 class Sightings:
-    """`count[i]` times, `observation[i]` was seen when `code[i]` was active; sorted, no repeats."""
+    """`observation[i]` was seen at `code[i]` `count[i]` times; sorted, without duplicates."""
 
     code: Whole  # (I,) in [0, J)
     observation: Whole  # (I,) in [0, O)
@@ -59,7 +59,7 @@ class Sightings:
 
 
 def unique_codes(codes: Codes) -> tuple[Whole, Whole]:
-    """Every tuple met (J, M), in lexicographic order, and each step's row in it (B, N); padding is -1."""
+    """All distinct tuples (J, M), in lexicographic order, and the row of each step's tuple (B, N); padding is -1."""
     real = np.arange(codes.codes.shape[1]) < codes.lengths[:, None]  # (B, N)
     steps = codes.codes.reshape(-1, codes.bottlenecks) if real.all() else codes.codes[real]  # (steps, M)
     place, rank = rank_rows(steps, codes.num_codes)
@@ -71,9 +71,9 @@ def unique_codes(codes: Codes) -> tuple[Whole, Whole]:
 
 
 def rank_rows(rows: Whole, bound: int | None = None) -> tuple[Keys, Whole]:
-    """A place of each distinct row of (R, C), in lexicographic order, and each row's rank among them (R,).
+    """The index of one copy of each distinct row of (R, C), in lexicographic order, and the rank of each row (R,).
 
-    Entries must not be negative; `bound` is above all of them.
+    Entries must not be negative, and must be below `bound`.
     """
     width = (int(rows.max(initial=0)) if bound is None else bound - 1).bit_length()
     bits = width * rows.shape[1]
@@ -85,9 +85,9 @@ def rank_rows(rows: Whole, bound: int | None = None) -> tuple[Keys, Whole]:
 
 
 def _pack(rows: Whole, width: int) -> Keys:
-    """(R,): the entries of each row side by side in one integer, `width` bits each."""
+    """(R,) the entries of each row packed into one integer, `width` bits each."""
     key = np.zeros(len(rows), dtype=np.int64)
-    for start in range(0, len(rows), _BLOCK):  # a block's columns are read in turn: they should stay near
+    for start in range(0, len(rows), _BLOCK):  # a block's columns should fit the cache
         block = key[start : start + _BLOCK]
         for column in rows[start : start + _BLOCK].T:
             block <<= width
@@ -120,7 +120,7 @@ def count_sightings(index: Whole, observations: Whole, num_codes: int, num_obser
 
 
 def check_codes(codes: Codes, walks: Walks) -> None:
-    """Codes and walks must be of the same steps."""
+    """Raise `BadRun` unless codes and walks have the same steps."""
     if codes.codes.shape[:2] != walks.observations.shape:
         rule = f"codes must be of the walks' steps, shape {walks.observations.shape}"
         raise BadRun(f"{rule}, got {codes.codes.shape[:2]}")
@@ -131,16 +131,16 @@ def check_codes(codes: Codes, walks: Walks) -> None:
 
 
 def _rank(keys: Keys, bits: int) -> tuple[Keys, Whole]:
-    """A place of each distinct key, in rising order of keys, and the rank of every key among them.
+    """The index of one copy of each distinct key, in rising order of keys, and the rank of every key.
 
-    A key, of `bits` bits, and its place share one integer, so that one plain sort, several times faster than an
-    argsort, does both. Where there are fewer possible keys than places, a table does it without a sort.
+    A key of `bits` bits and its index share one integer, so that one plain sort, several times faster than an
+    argsort, does both. Where there are fewer possible keys than indices, a table does it without a sort.
     """
     if 1 << bits <= len(keys):
         return _rank_by_table(keys, 1 << bits)
     place_bits = len(keys).bit_length()
     if bits + place_bits > _KEY_BITS:
-        raise BadRun(f"codes must fit {_KEY_BITS - place_bits} bits to be told apart, got {bits}")
+        raise BadRun(f"codes must fit {_KEY_BITS - place_bits} bits to be distinguished, got {bits}")
     packed = np.arange(len(keys), dtype=np.int64)
     packed |= keys << place_bits
     packed.sort()

@@ -1,4 +1,4 @@
-"""What counts can tell, and when they cannot: leaders of a row of counts, and whether they lead clearly."""
+"""The most frequent column of each row of counts, and whether its lead is significant."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ UNKNOWN = -1
 class Leaders:
     """The most frequent column of each row of a sparse table of counts."""
 
-    column: Whole  # (R,) UNKNOWN where a row is empty; the lowest column among equals
-    count: NDArray[np.int64]  # (R,) how often
-    runner_up: NDArray[np.int64]  # (R,) how often the second came
-    total: NDArray[np.int64]  # (R,) sum of the row
+    column: Whole  # (R,) UNKNOWN where a row is empty; ties go to the lowest column
+    count: NDArray[np.int64]  # (R,) its count
+    runner_up: NDArray[np.int64]  # (R,) the second highest count
+    total: NDArray[np.int64]  # (R,) the sum of the row
 
     def clear(self) -> Booleans:
-        """(R,): the leader is no accident: its lead over the second is large beside chance, and it has two thirds.
+        """(R,) whether the lead over the second is larger than chance explains, and the leader has two thirds.
 
-        Three unanimous steps are the least that will do, and one contrary step takes six to outvote.
+        It takes at least three steps without a contrary one, or six against one.
         """
         ahead = self.count - self.runner_up
         return (
@@ -36,7 +36,7 @@ class Leaders:
         )
 
     def clear_column(self) -> Whole:
-        """(R,): the leader where it is clear, else UNKNOWN."""
+        """(R,) the leader where it is clear, else UNKNOWN."""
         return np.where(self.clear(), self.column, UNKNOWN)
 
 

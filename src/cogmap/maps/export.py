@@ -1,4 +1,4 @@
-"""A cognitive map in other programs' forms: GraphML, DOT and JSON."""
+"""Export a cognitive map to GraphML, DOT and JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 
 def write_map(path: str | Path, cognitive_map: CognitiveMap) -> None:
-    """Write a map in the form that the suffix names: `.npz` is our own."""
+    """Write a map in the format of the suffix: `.npz` is our own."""
     if Path(path).suffix == ".npz":
         save_map(path, cognitive_map)
     else:
@@ -24,11 +24,11 @@ def write_map(path: str | Path, cognitive_map: CognitiveMap) -> None:
 
 
 def export_map(cognitive_map: CognitiveMap, path: str | Path) -> None:
-    """Write the map as its suffix says: `.graphml`, `.dot` or `.json`."""
+    """Write the map in the format of the suffix: `.graphml`, `.dot` or `.json`."""
     path = Path(path)
     writers = {".graphml": _write_graphml, ".dot": _write_dot, ".json": _write_json}
     if path.suffix not in writers:
-        raise BadOutput(f"a map is exported to {', '.join(writers)}, got {path.name!r}")
+        raise BadOutput(f"an exported map must end in {', '.join(writers)}, got {path.name!r}")
     writers[path.suffix](cognitive_map, path)
 
 
@@ -39,7 +39,7 @@ def _write_graphml(cognitive_map: CognitiveMap, path: Path) -> None:
     entries = [values for _, values in graph.nodes(data=True)]
     entries += [values for _, _, values in graph.edges(data=True)]
     for values in entries:
-        values["label"] = _NOT_XML.sub("\ufffd", values["label"])  # XML has no such characters at all
+        values["label"] = _NOT_XML.sub("\ufffd", values["label"])  # XML cannot represent these characters
     text = io.BytesIO()
     networkx.write_graphml(graph, text)
     with write_whole(path) as stream:
@@ -57,7 +57,7 @@ def _write_dot(cognitive_map: CognitiveMap, path: Path) -> None:
 
 
 def _quoted(text: str) -> str:
-    """A DOT string: only quotes and backslashes mean anything in one."""
+    """A DOT string: only quotes and backslashes need escapes."""
     return json.dumps(text, ensure_ascii=False)
 
 

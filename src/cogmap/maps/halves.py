@@ -1,8 +1,8 @@
-"""Halves of a place: look-alike nodes most of whose moves lead to the same nodes.
+"""Places that were split in two: nodes with the same observation and mostly the same successors.
 
-Smoothing looks ahead. If an edge of a node is wrong, walks that take it fit better elsewhere, and one place may become
-two nodes that differ in that edge only. Whether two such nodes are one place is not decided here: join them, smooth
-again, and keep what explains the walks better.
+Smoothing uses later steps too. If an edge of a node is wrong, walks that take it fit another node better, and one place
+may become two nodes that differ in that edge only. Whether two such nodes are one place is not decided here: the caller
+merges them, smooths again, and keeps what explains the walks better.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cogmap.records import Walks
 
 
 def join_halves(walks: Walks, steps: Whole) -> Whole | None:
-    """Steps (B, N) with nodes that might be halves of one place joined; None if there are none."""
+    """Steps (B, N) with nodes that may be one place merged; None if there are none."""
     view = survey(walks, steps)
     first, second = _pairs(view)
     if not first.size:
@@ -29,7 +29,7 @@ def join_halves(walks: Walks, steps: Whole) -> Whole | None:
 
 
 def _pairs(view: Survey) -> tuple[Whole, Whole]:
-    """Look-alike nodes of which at least half of the moves lead to the same nodes."""
+    """Pairs of nodes with the same observation and the same successor for at least half of the actions."""
     first, second = _candidates(view)
     same = (view.next_node[first] == view.next_node[second]) & (view.next_node[first] >= 0)  # (pairs, A)
     halves = 2 * same.sum(axis=1) >= view.next_node.shape[1]
@@ -37,14 +37,14 @@ def _pairs(view: Survey) -> tuple[Whole, Whole]:
 
 
 def _candidates(view: Survey) -> tuple[Whole, Whole]:
-    """Pairs of look-alike nodes that come to the same node by some move: few, where moves lead apart."""
+    """Pairs of nodes with the same observation and one successor in common."""
     pairs = set()
     for action in range(view.next_node.shape[1]):
         nodes = np.flatnonzero(view.next_node[:, action] >= 0)
         key = view.sees[nodes] * np.int64(view.num_nodes) + view.next_node[nodes, action]
         order = np.argsort(key, kind="stable")
         nodes, key = nodes[order], key[order]
-        for reach in range(1, 4):  # of many nodes with one successor some pairs are enough
+        for reach in range(1, 4):  # of many nodes with a common successor, some pairs are enough
             alike = key[reach:] == key[:-reach]
             pairs |= set(zip(nodes[:-reach][alike].tolist(), nodes[reach:][alike].tolist(), strict=True))
     table = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)

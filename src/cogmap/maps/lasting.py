@@ -1,8 +1,8 @@
-"""Which nodes are places, and which are passing states of mind.
+"""Which nodes are recurrent places, and which are transient states of the model.
 
-An agent that does not know yet where it is uses codes of its own for that, and never comes back to them; one that
-sees a place through noise may use another code there, but never because the map leads to it. So what lasts is what
-the map leads to from where the walks end up.
+A model that has not localised itself yet uses other codes, to which it never returns. With noisy observations it may
+use another code at a place, but not because an edge of the map leads there. So the recurrent nodes are those that edges
+reach from the components in which the walks end.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from scipy.sparse import coo_array, csgraph
 from cogmap.maps.counts import Counts, Whole
 from cogmap.records import Booleans
 
-_SURPRISE = 0.1  # of the steps in a part; places are not entered by accident more often
+_SURPRISE = 0.1  # of the steps in a component: entries against clear edges, at the most
 
 
 def lasting(flows: Counts, next_node: Whole) -> Booleans:
-    """(V,): nodes that clear edges `next_node` (V, A) reach from the parts of the map that are homes."""
+    """(V,) nodes that clear edges `next_node` (V, A) reach from the recurrent components."""
     nodes = len(next_node)
     if nodes == 0 or not len(flows.count):
         return np.ones(nodes, dtype=bool)
@@ -29,11 +29,11 @@ def lasting(flows: Counts, next_node: Whole) -> Booleans:
 
 
 def _homes(flows: Counts, next_node: Whole, part: Whole) -> Booleans:
-    """(parts,): strongly connected parts where walks end up, not those they only pass through.
+    """(components,) strongly connected components in which walks end, not those that they only pass through.
 
-    Finding out where one is leads out of a part without a clear edge, and never back; so no more may leave
-    so than come in. Nor may a part be entered against clear edges alone, as a place seen through noise is.
-    Where no part is such, the one with the most steps has to do.
+    When the model localises itself, its node leaves a component without a clear edge and never returns. So such exits
+    must not outnumber entries. A component that is mostly entered against clear edges is noise. If no component
+    qualifies, the one with the most steps is used.
     """
     parts = int(part.max()) + 1
     origin, target = part[flows.source], part[flows.target]
@@ -52,7 +52,7 @@ def _total(part: Whole, count: Whole, which: Booleans, parts: int) -> Whole:
 
 
 def reach(next_node: Whole, starts: Booleans) -> Booleans:
-    """(V,): what edges `next_node` (V, A) lead to from any of `starts` (V,), these included."""
+    """(V,) nodes that edges `next_node` (V, A) reach from any of `starts` (V,), these included."""
     reached = starts.copy()
     frontier: Whole = np.flatnonzero(starts)
     while len(frontier):

@@ -1,8 +1,8 @@
-"""The latent graph of a text: which codes follow which, where what follows is a matter of chance.
+"""The latent graph of a text: which codes follow which, in a stochastic sequence.
 
-A minimal map asks of every node that a move leads to one place. In text the only move is `next`, and it leads to
-several: refinement would go on splitting codes by where they happened to lead, or dissolve them all. So a text gets
-the paper's graph, with its threshold for text, and a node may have many ways out.
+In a minimal map every move leads from a node to one place. In text the only move is `next`, and it leads to several:
+refinement would split codes by their random successors, or dissolve them all. So a text gets the paper's graph, with
+the paper's threshold for text, and a node may have many successors.
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from cogmap.maps.build import build_map
 from cogmap.records import Codes, CognitiveMap, Walks
 from cogmap.walks.text import ACTION
 
-T_RATIO = 0.001  # an edge was taken at least this share of the times that the most frequent one was
-_EXPLAINED = 0.5  # of all steps from unit to unit
+T_RATIO = 0.001  # the least count of an edge, as a share of the highest count
+_EXPLAINED = 0.5  # of all steps; below it the graph has a warning
 
 
 def is_text(walks: Walks) -> bool:
-    """Whether walks are text, which goes on without being asked to."""
+    """Whether walks are text, whose only action is `next`."""
     return walks.action_labels == (ACTION,)
 
 
@@ -29,7 +29,7 @@ def latent_graph(codes: Codes, walks: Walks, t_ratio: float = T_RATIO) -> Cognit
 
 
 def _warnings(found: CognitiveMap, t_ratio: float) -> tuple[str, ...]:
-    """That a step leads to several nodes is no fault here."""
+    """A move with several targets is no reason for a warning here."""
     if found.num_nodes == 0:
         return (f"no code kept two neighbours each way above {t_ratio} of the most frequent step",)
     if found.explained < _EXPLAINED:

@@ -1,4 +1,4 @@
-"""Where to draw the nodes when nobody knows where they are: steps apart become distances on paper."""
+"""A layout of the nodes without true places: distances on the plane approximate distances in steps."""
 
 from __future__ import annotations
 
@@ -12,19 +12,18 @@ from scipy.sparse import coo_array, csgraph
 from cogmap.maps.turns import find_turns, spot_graph, spread_turns
 from cogmap.records import CognitiveMap, Floats
 
-_SMALL = 400  # nodes; Kamada-Kawai takes seconds from there on
-_LARGE = 2000  # nodes; the matrix of all distances takes too long and too much memory from there on
-_PIVOTS = 64  # nodes from which a large map is measured
-_GAP = 2.0  # between parts that no edge joins
+_SMALL = 400  # nodes; Kamada-Kawai takes seconds for more
+_LARGE = 2000  # nodes; the matrix of all distances takes too much time and memory for more
+_PIVOTS = 64  # nodes of a large map from which distances are measured
+_GAP = 2.0  # between components
 
 
 def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
-    """(V, 2): x and y of each node, the same for the same map; an edge is about 1 long.
+    """(V, 2) x, y of each node; the same map gives the same layout, and an edge is about 1 long.
 
-    Classical scaling of the distances in steps, both ways of an edge being one step; Kamada-Kawai improves on
-    parts of at most `polished` nodes, and a large map is measured from some of its nodes only. Parts that no edge joins
-    stand side by side, largest first. Where some action turns the agent around, spots are laid out and their
-    nodes put around them.
+    Classical scaling of the distances in steps on the undirected graph. Kamada-Kawai improves components of at most
+    `polished` nodes, and on a large map distances are measured from some nodes only. Components stand side by side,
+    largest first. Where an action turns the agent, spots are laid out first, and the nodes of a spot around it.
     """
     circles = find_turns(cognitive_map)
     if circles is not None:
@@ -36,7 +35,7 @@ def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
 
 
 def _layout(graph: Any, polished: int) -> Floats:
-    """(V, 2): the parts of a sparse graph (V, V) side by side."""
+    """(V, 2) the components of a sparse graph (V, V) side by side."""
     nodes = graph.shape[0]
     places = np.zeros((nodes, 2))
     parts, part = csgraph.connected_components(graph, directed=False)
@@ -51,7 +50,7 @@ def _layout(graph: Any, polished: int) -> Floats:
 
 
 def _draw(graph: Any, polished: int) -> Floats:
-    """(V, 2): one part of a map, whose edges are a sparse (V, V)."""
+    """(V, 2) one component of a map, with edges as a sparse (V, V)."""
     if graph.shape[0] > _LARGE:
         return _scale_from_pivots(graph)
     apart = csgraph.shortest_path(graph, directed=False, unweighted=True)
@@ -60,7 +59,7 @@ def _draw(graph: Any, polished: int) -> Floats:
 
 
 def _scale_from_pivots(graph: Any) -> Floats:
-    """(V, 2): classical scaling by the distances from a few nodes far from each other (Brandes and Pich's pivots)."""
+    """(V, 2) classical scaling by the distances from a few nodes far from each other (Brandes and Pich's pivots)."""
     both_ways = (graph + graph.T).tocsr()
     apart = np.empty((graph.shape[0], _PIVOTS))
     nearest, pivot = np.full(len(apart), np.inf), 0
@@ -79,12 +78,12 @@ def _scale_from_pivots(graph: Any) -> Floats:
 
 
 def _upright(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """An eigenvector's sign is arbitrary: its largest entry points up, so that a map is drawn the same each time."""
+    """Eigenvectors with a fixed sign: the largest entry is positive, so that the same map gives the same layout."""
     return vectors * np.sign(vectors[np.abs(vectors).argmax(axis=0), [0, 1]])
 
 
 def _scale(apart: NDArray[np.float64]) -> Floats:
-    """(V, 2): classical multidimensional scaling of distances (V, V)."""
+    """(V, 2) classical multidimensional scaling of distances (V, V)."""
     nodes = len(apart)
     if nodes < 3:
         return np.stack((np.arange(nodes, dtype=np.float64), np.zeros(nodes)), axis=1)
@@ -96,13 +95,13 @@ def _scale(apart: NDArray[np.float64]) -> Floats:
 
 
 def _polish(apart: NDArray[np.float64], start: Floats) -> Floats:
-    """(V, 2): the Kamada-Kawai layout found from `start`, neighbours 1 apart in the mean."""
+    """(V, 2) the Kamada-Kawai layout found from `start`, with a mean edge length of 1."""
     import networkx
 
     nodes = range(len(apart))
     graph = networkx.empty_graph(len(apart))
     distance = {one: dict(enumerate(apart[one].tolist())) for one in nodes}
-    # It divides by distances.
+    # Kamada-Kawai divides by distances, so no two points may coincide.
     apart_at_least = start + 1e-3 * np.random.default_rng(0).standard_normal(start.shape)
     drawn = networkx.kamada_kawai_layout(graph, dist=distance, pos=dict(enumerate(apart_at_least)))
     points = np.array([drawn[node] for node in nodes])

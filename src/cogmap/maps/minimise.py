@@ -1,14 +1,13 @@
-"""The minimal map: as few nodes as explain what followed what, one for every place that can be told apart.
+"""The minimal map: the smallest number of nodes that explains the transitions, one for every distinguishable place.
 
-1. `refine` splits codes that behave differently and leaves together those that do not.
-2. Nodes that nothing certain leads to are dissolved (they stand for "I do not know yet", or for a place seen
-   through noise), and nodes that explain more as one than as two are merged.
-3. Every walk is tracked on what is left, so that the steps around it outvote a code that is wrong now and then;
-   from the tracked steps follow better counts, and 2 and 3 are repeated until nothing changes.
-4. A node must be missed when it is gone: seldom visited nodes are taken out, and only those come back whose
-   steps no other node explains.
+1. `refine` splits codes that behave differently.
+2. Nodes that no clear edge leads to are dissolved: they stand for "not localised yet", or for a place with a noisy
+   observation. Nodes that explain more steps as one than as two are merged.
+3. Every walk is tracked on the remaining nodes, so that the steps around it outvote a wrong code. The tracked steps
+   give better counts, and 2 and 3 are repeated until nothing changes.
+4. Rarely visited nodes are removed, and those come back whose steps no other node explains.
 
-No position is ever looked at.
+True positions are never used.
 """
 
 from __future__ import annotations
@@ -27,24 +26,24 @@ from cogmap.maps.twins import merge_twins
 from cogmap.records import Booleans, Walks
 
 _ROUNDS = 12  # of tracking; three to five are usual
-_MISTAKES = 0.03  # of the median node's steps: less than that is not enough to tell two places apart
-_SELDOM = 0.25  # of the median node's steps: below it a node has to prove itself
+_MISTAKES = 0.03  # of the median node's steps: fewer are not enough to distinguish two places
+_SELDOM = 0.25  # of the median node's steps: a node with fewer is rarely visited
 
 
 @dataclass(frozen=True, eq=False)
 class Minimised:
-    """What codes and steps were merged into."""
+    """The nodes of codes and steps."""
 
-    code_node: Whole  # (J,) UNKNOWN for codes that stand for no one place
-    steps: Whole  # (B, N) the node of each step, tracked; UNKNOWN where there is none
-    real: Booleans  # (B, N) steps that are no padding
-    dissolved: int  # seldom visited nodes that were taken for mistakes of the model
+    code_node: Whole  # (J,) UNKNOWN for codes without a single place
+    steps: Whole  # (B, N) the tracked node of each step; UNKNOWN where there is none
+    real: Booleans  # (B, N) false on padding
+    dissolved: int  # rarely visited nodes that were treated as model errors
 
 
 def minimise(index: Whole, walks: Walks, counts: Counts, seen: Sightings) -> Minimised:
-    """Merge codes into as few nodes as explain the walks.
+    """Merge codes into the smallest number of nodes that explains the walks.
 
-    `index` (B, N) is the code of each step, -1 as padding; `counts` and `seen` are its counts.
+    `index` (B, N) is the code of each step, -1 on padding; `counts` and `seen` are its counts.
     """
     first = spread(refine(counts, seen), index)
     settled = settle(index, walks, first)
@@ -74,7 +73,7 @@ def settle(index: Whole, walks: Walks, steps: Whole) -> Whole:
 
 
 def simplify(walks: Walks, steps: Whole, dissolve: bool = True) -> Whole:
-    """Dissolve what does not last and merge what is one, until the number of nodes stands."""
+    """Dissolve transient nodes and merge equal ones, until the number of nodes is stable."""
     while True:
         view = survey(walks, steps)
         before = view.num_nodes
@@ -93,7 +92,7 @@ def simplify(walks: Walks, steps: Whole, dissolve: bool = True) -> Whole:
 
 
 def _blocks(view: Survey) -> Whole:
-    """(V,): nodes refined as codes were; those that fit no block, or several, stay what they were."""
+    """(V,) the nodes refined like codes; nodes that fit no block, or several, stay as they are."""
     block = refine(view.flows, view.seen).copy()
     alone = np.flatnonzero(block == UNKNOWN)
     block[alone] = block.max(initial=-1) + 1 + np.arange(len(alone))
@@ -101,28 +100,27 @@ def _blocks(view: Survey) -> Whole:
 
 
 def without_seldom(steps: Whole) -> Whole:
-    """Steps at nodes that are seldom visited are at no node."""
+    """Steps without the rarely visited nodes."""
     often = ~_seldom(steps)
     return spread(np.where(often, np.cumsum(often) - 1, UNKNOWN), steps)
 
 
 def _seldom(steps: Whole) -> Booleans:
-    """(V,): nodes with few steps beside the median node's."""
+    """(V,) nodes with few steps compared to the median node."""
     visits = np.bincount(steps[steps >= 0], minlength=1)
     return visits < _SELDOM * np.median(visits)
 
 
 def retraced(walks: Walks, steps: Whole) -> Whole:
-    """What is known of a step only afterwards is known too, as at the beginning of a walk."""
+    """Steps with the nodes that follow from later steps filled in, as at the beginning of a walk."""
     view = survey(walks, steps)
     return retrace(steps, walks.actions, walks.observations, view.next_node, view.sees)
 
 
 def put_back_missed(walks: Walks, settled: Whole, steps: Whole) -> tuple[Whole, int]:
-    """Seldom nodes of `settled` get their steps back if without them much less is explained; also how many do not.
+    """Give rarely visited nodes of `settled` their steps back if much less is explained without them; count the rest.
 
-    Much is half of their own steps, or a fiftieth of the median node's: what a seldom node has to say against
-    being one with another, if it is less than that, is taken for mistakes of the model.
+    Much is half of their own steps, or a small share of the median node's. Less than that counts as model errors.
     """
     visits = np.bincount(settled[settled >= 0], minlength=1)
     lost = _explained_at(walks, settled, settled) - _explained_at(walks, steps, settled)
@@ -134,7 +132,7 @@ def put_back_missed(walks: Walks, settled: Whole, steps: Whole) -> tuple[Whole, 
 
 
 def _explained_at(walks: Walks, steps: Whole, at: Whole) -> Whole:
-    """(V,): steps into and out of each node in `at` (B, N) that follow a clear edge, when `steps` are the nodes."""
+    """(V,) steps into and out of each node of `at` (B, N) that follow a clear edge between the nodes of `steps`."""
     view, (source, target) = survey(walks, steps), (steps[:, :-1], steps[:, 1:])
     follows = (source >= 0) & (target >= 0)
     follows[follows] = view.next_node[source[follows], walks.actions[follows]] == target[follows]
@@ -146,9 +144,9 @@ def _explained_at(walks: Walks, steps: Whole, at: Whole) -> Whole:
 
 
 def put_back_sources(walks: Walks, first: Whole, steps: Whole) -> Whole:
-    """Nodes of `first` whose steps no one node has now come back if they lead clearly to the map.
+    """Add nodes of `first` whose steps have no single node now, if clear edges lead from them to the map.
 
-    Such are places that walks start from and never return to.
+    Such are places from which walks start and to which they never return.
     """
     trusted = int(steps.max(initial=-1)) + 1
     missed = majority(first, steps, int(first.max(initial=-1)) + 1) == UNKNOWN
@@ -159,7 +157,7 @@ def put_back_sources(walks: Walks, first: Whole, steps: Whole) -> Whole:
 
 
 def _joined(view: Survey, trusted: int) -> Booleans:
-    """(V,): the first `trusted` nodes, what clear edges reach from them, and what mostly leads clearly to these."""
+    """(V,) the first `trusted` nodes, nodes that clear edges reach from them, and nodes that mostly lead to these."""
     joined = reach(view.next_node, np.arange(view.num_nodes) < trusted)
     flows = view.flows
     leads = (view.next_node[flows.source, flows.action] == flows.target) & joined[flows.target]
@@ -174,7 +172,7 @@ def spread(values: Whole, at: Whole) -> Whole:
 
 
 def majority(index: Whole, steps: Whole, num_codes: int) -> Whole:
-    """(J,): the node at which a code was active on more than half of its steps, else UNKNOWN."""
+    """(J,) the node of more than half of a code's steps, else UNKNOWN."""
     at = count_sightings(
         np.where(steps >= 0, index, UNKNOWN), steps, num_codes, int(steps.max(initial=0)) + 1
     )

@@ -1,7 +1,8 @@
-"""The last moves put right: smooth the walks on the map, count its edges again, and part nodes that are still two.
+"""Fix the last wrong edges: smooth the walks on the map, count its edges again, and split nodes that are two places.
 
-Codes of a good model give nearly all of a map. Where two places share codes a few edges stay unclear or lead astray,
-and one wrong edge spoils many plans. Smoothed walks do not need the codes there: what came before and after tells.
+The codes of a good model give nearly the whole map. Where two places share codes, a few edges stay unclear or wrong,
+and one wrong edge spoils many plans. Smoothing does not need the codes there: the steps before and after determine the
+node.
 """
 
 from __future__ import annotations
@@ -19,20 +20,20 @@ from cogmap.maps.split import minimise_and_split
 from cogmap.maps.survey import Survey, survey
 from cogmap.records import Booleans, Walks
 
-_ROUNDS = 6  # of smoothing and parting
-_SMOOTHINGS = 8  # at the most in a round, until the edges stand
-_STEPS_A_MOVE = 200  # that the walks smoothed on the way give each move of each node
+_ROUNDS = 6  # of smoothing and splitting
+_SMOOTHINGS = 8  # at the most in a round, until the edges are stable
+_STEPS_A_MOVE = 200  # per move and node, in the walks that are smoothed in every round
 _FAITHFUL = 0.9  # share of a move's tries that must lead where the map says
-_NOISE = (0.02, 0.3)  # the least and the most that is reckoned with
-_ENOUGH = 10  # tries for a move to be judged
+_NOISE = (0.02, 0.3)  # the lowest and the highest value
+_ENOUGH = 10  # tries of a move before it is judged
 
 
 def find_places(index: Whole, walks: Walks, num_codes: int, polished: bool = True) -> Minimised:
-    """The nodes of codes (B, N): minimised, then parted and smoothed until every move that was tried is clear."""
+    """The nodes of codes (B, N): minimised, then split and smoothed until every move that was tried is clear."""
     found = minimise_and_split(index, walks, num_codes)
     some = _some_walks(walks, int(found.steps.max(initial=-1)) + 1)
     steps = _polish(some, found.steps[: some.num_walks]) if polished else None
-    if steps is None:  # codes that were parted are counted as themselves again
+    if steps is None:  # codes that were split count as one code again
         return replace(found, code_node=majority(index, found.steps, num_codes))
     view = survey(some, steps)
     placed = smooth(walks, view.next_node, view.sees, noise_of(view))
@@ -41,7 +42,7 @@ def find_places(index: Whole, walks: Walks, num_codes: int, polished: bool = Tru
 
 
 def _polish(walks: Walks, steps: Whole) -> Whole | None:
-    """Steps (B, N) smoothed and parted in turns; of all rounds the one whose map the walks follow best."""
+    """Steps (B, N) smoothed and split in turns; the result of the round whose map the walks follow best."""
     best: tuple[int, Whole] | None = None
     for _ in range(_ROUNDS):
         smoothed = _smooth_until_it_stands(walks, steps)
@@ -59,7 +60,7 @@ def _polish(walks: Walks, steps: Whole) -> Whole | None:
 
 
 def _join_if_better(walks: Walks, steps: Whole) -> Whole:
-    """Halves of places joined, if the walks follow the map at least as well then."""
+    """Merge nodes that may be one place, if the walks then follow the map at least as well."""
     joined = join_halves(walks, steps)
     smoothed = None if joined is None else _smooth_until_it_stands(walks, joined)
     if smoothed is None or followed(survey(walks, smoothed)).sum() < followed(survey(walks, steps)).sum():
@@ -68,7 +69,7 @@ def _join_if_better(walks: Walks, steps: Whole) -> Whole:
 
 
 def _smooth_until_it_stands(walks: Walks, steps: Whole) -> Whole | None:
-    """Smooth on the nodes of `steps` (B, N) until their edges stand; None if there are too many nodes for it."""
+    """Smooth on the nodes of `steps` (B, N) until their edges are stable; None if there are too many nodes."""
     view = survey(walks, steps)
     for _ in range(_SMOOTHINGS):
         placed = smooth(walks, view.next_node, view.sees, noise_of(view))
@@ -82,19 +83,19 @@ def _smooth_until_it_stands(walks: Walks, steps: Whole) -> Whole | None:
 
 
 def unclear(view: Survey) -> Booleans:
-    """(V, A): moves that were tried and lead nowhere clear, or too often elsewhere than the map says."""
+    """(V, A) moves that were tried and have no clear target, or lead too often elsewhere than the map says."""
     tried = ~never_taken(view.tries) & (view.tries >= _ENOUGH)
     return tried & (followed(view) < _FAITHFUL * view.tries)
 
 
 def noise_of(view: Survey) -> float:
-    """How often something else is seen at a node than it shows; a little even where that never happened."""
+    """The share of steps with another observation than their node's, clipped to `_NOISE`."""
     shown = view.seen.observation == view.sees[view.seen.code]
     return float(np.clip(1 - view.seen.count[shown].sum() / max(view.seen.count.sum(), 1), *_NOISE))
 
 
 def followed(view: Survey) -> Whole:
-    """(V, A): how often each move led where the map says."""
+    """(V, A) how often each move led where the map says."""
     flows = view.flows
     follows = flows.target == view.next_node[flows.source, flows.action]
     cell = flows.source[follows] * view.tries.shape[1] + flows.action[follows]
@@ -103,14 +104,14 @@ def followed(view: Survey) -> Whole:
 
 
 def _some_walks(walks: Walks, nodes: int) -> Walks:
-    """The first walks that have enough steps between them: smoothing all of them in every round would take minutes."""
+    """The first walks with enough steps in total: smoothing all of them in every round would take minutes."""
     enough = _STEPS_A_MOVE * nodes * walks.num_actions
     count = int(np.searchsorted(np.cumsum(walks.lengths), enough)) + 1
     return walks.rows(slice(0, count))
 
 
 def _renumbered(steps: Whole) -> Whole:
-    """Nodes at which no step is are gone, and the others numbered on."""
+    """Renumber the nodes without those that have no step."""
     numbered = steps.copy()
     numbered[steps >= 0] = np.unique(steps[steps >= 0], return_inverse=True)[1]
     return numbered

@@ -1,9 +1,9 @@
-"""Partition refinement of codes: Moore's minimisation of an automaton, run on counts instead of a table.
+"""Partition refinement of codes: Moore's minimisation of an automaton, with counts instead of a table.
 
-Level 0 puts codes that see the same into one block. Level k + 1 puts those together that see the same and
-whose successors, action by action, lie in the same blocks of level k. Blocks only ever split where counts
-say so: where they are silent or contradict themselves a code's successor is a wild card, and such a code
-joins a block only if exactly one fits it.
+Level 0 puts codes with the same observation into one block. Level k + 1 puts codes together that have the same
+observation and whose successors, action by action, are in the same blocks of level k. Blocks split only on clear
+counts: where counts are missing or contradictory the successor is a wildcard, and such a code joins a block only if
+exactly one block fits.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from cogmap.maps.counts import Counts, Sightings, Whole, rank_rows
 from cogmap.maps.evidence import UNKNOWN, leaders
 from cogmap.records import Booleans
 
-NEVER = -2  # an action that is not taken from a code, although chance would have had it taken
-_PATIENCE = 8  # levels without a new block; rare codes may swing between blocks for ever
+NEVER = -2  # an action that is never taken from a code, although random actions would have taken it
+_PATIENCE = 8  # levels without a new block; rare codes may alternate between blocks for ever
 
 
 def refine(counts: Counts, seen: Sightings) -> Whole:
-    """The block of each code (J,), or UNKNOWN for codes too rare or too uncertain to found or join one."""
+    """(J,) the block of each code, or UNKNOWN for codes that are too rare or too uncertain."""
     observation = leaders(seen.code, seen.observation, seen.count, (seen.num_codes, seen.num_observations))
     sees = observation.clear_column()
     tries = action_tries(counts)
@@ -43,17 +43,16 @@ def refine(counts: Counts, seen: Sightings) -> Whole:
 
 
 def action_tries(counts: Counts) -> Whole:
-    """(J, A): how often each action was taken from each code."""
+    """(J, A) how often each action was taken from each code."""
     row = counts.source.astype(np.int64) * counts.num_actions + counts.action
     tries = np.bincount(row, weights=counts.count, minlength=counts.num_codes * counts.num_actions)
     return tries.astype(np.int64).reshape(counts.num_codes, counts.num_actions)
 
 
 def never_taken(tries: Whole) -> Booleans:
-    """(J, A): true where an action is not taken: ten times were to be expected of it, and not one in ten came.
+    """(J, A) true where an action is never taken: at least ten times are expected, and at most a tenth occurred.
 
-    Expected, if actions were drawn here as they are everywhere. A few may come all the same where codes are
-    wrong now and then.
+    The expectation is that actions are drawn here as often as everywhere. A few may occur where codes are wrong.
     """
     share = tries.sum(axis=0) / max(tries.sum(), 1)  # (A,)
     expected = tries.sum(axis=1, keepdims=True) * share
@@ -61,7 +60,7 @@ def never_taken(tries: Whole) -> Booleans:
 
 
 def successors(counts: Counts, block: Whole) -> Whole:
-    """(J, A): the block that each action clearly leads to from each code, or UNKNOWN."""
+    """(J, A) the block that each action clearly leads to from each code, or UNKNOWN."""
     known = block[counts.target] >= 0
     row = counts.source[known].astype(np.int64) * counts.num_actions + counts.action[known]
     shape = (counts.num_codes * counts.num_actions, int(block.max(initial=0)) + 1)
@@ -70,15 +69,15 @@ def successors(counts: Counts, block: Whole) -> Whole:
 
 
 def group(signatures: Whole) -> Whole:
-    """(R,): the group of each row of (R, C) signatures, numbered from 0; UNKNOWN entries are wild cards.
+    """(R,) the group of each row of (R, C) signatures, numbered from 0; UNKNOWN entries are wildcards.
 
-    Rows without wild cards are grouped by equality. The others, those with the fewest wild cards first,
-    join the one group that agrees with what they know; agreeing with several leaves them UNKNOWN, and with
-    none they found a group. A row must know more than half of its entries to take part.
+    Rows without wildcards are grouped by equality. The others, those with the fewest wildcards first, join the
+    only group that agrees with their known entries. They stay UNKNOWN if several groups agree, and start a new
+    group if none does. A row needs more than half of its entries to take part.
     """
     wild = signatures == UNKNOWN  # (R, C)
     found = np.full(len(signatures), UNKNOWN, dtype=np.int32)
-    members = np.empty((0, signatures.shape[1]), dtype=signatures.dtype)  # one signature a group
+    members = np.empty((0, signatures.shape[1]), dtype=signatures.dtype)  # one signature per group
     first, pattern_of = rank_rows(wild)
     patterns = wild[first]
     for pattern in np.argsort(patterns.sum(axis=1), kind="stable"):
@@ -95,7 +94,7 @@ def group(signatures: Whole) -> Whole:
 def _join(members: Whole, rows: Whole) -> tuple[Whole, Whole]:
     """The group of each row: the only one that equals it, UNKNOWN if several do, a new one if none does.
 
-    Also the rows that found the new groups, in the order of their numbers.
+    Also the rows that start the new groups, in the order of the groups' numbers.
     """
     _, kind = rank_rows(np.concatenate((members, rows)) - NEVER)
     of_member, of_row = kind[: len(members)], kind[len(members) :]

@@ -1,8 +1,8 @@
-"""Where each walk was on the nodes, judged by all of it: before and after.
+"""The node of each step given the whole walk: the forward-backward pass of a hidden Markov model.
 
-A code knows the past only. Once there are nodes with edges between them, a step can be placed by what came later too,
-and by edges instead of codes: the forward-backward pass of a hidden Markov model whose states are the nodes. From
-steps placed so, edges are counted again, and the few that codes left unclear become clear.
+A code depends on the past only. Once there are nodes with edges, later steps help to determine the node of a step, and
+edges replace codes. The nodes are the states of the model. Edges counted from the smoothed steps are clear in the few
+cases in which the codes left them unclear.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from cogmap.maps.evidence import UNKNOWN
 from cogmap.records import Floats, Integers, Walks
 
 SLIP = 0.01  # probability that a step does not lead where the edge says
-SURE = 0.9  # posterior from which a step counts as placed
+SURE = 0.9  # the posterior from which a step has a node
 _BELIEFS_AT_ONCE = 80_000  # walks times nodes
-_MOST_WORK = 2_000_000_000  # steps times nodes; beyond it smoothing takes minutes, and is left out
+_MOST_WORK = 2_000_000_000  # steps times nodes; smoothing more would take minutes and is skipped
 
 
 def smooth(walks: Walks, next_node: Whole, sees: Whole, noise: float = 0.02) -> Whole | None:
-    """(B, N) the node of every step, UNKNOWN where it is not sure; None where the map is too large for it.
+    """(B, N) the node of every step, UNKNOWN where it is uncertain; None if the map is too large.
 
-    `noise` is the probability that something else is seen than the node shows.
+    `noise` is the probability of another observation than the node's.
     """
     nodes = len(sees)
     if nodes == 0 or nodes * int(walks.lengths.sum()) > _MOST_WORK:
         return None
     likelihood = _likelihood(sees, walks.num_observations, noise)
-    # One more column takes what leads nowhere known.
+    # One more column is the target of unknown moves.
     target = np.where(next_node < 0, nodes, next_node).T.copy()  # (A, V)
     placed = np.full(walks.observations.shape, UNKNOWN, dtype=np.int32)
     at_once = max(1, _BELIEFS_AT_ONCE // nodes)
@@ -41,7 +41,7 @@ def smooth(walks: Walks, next_node: Whole, sees: Whole, noise: float = 0.02) -> 
 
 
 def _likelihood(sees: Whole, num_observations: int, noise: float) -> Floats:
-    """(O, V): how likely each node shows each observation."""
+    """(O, V) the probability of each observation at each node."""
     shows = np.arange(num_observations)[:, None] == sees
     return np.where(shows, 1 - noise, noise / max(num_observations - 1, 1))
 
@@ -60,7 +60,7 @@ def _smooth_rows(
         belief /= belief.sum(axis=1, keepdims=True)
         forward[step] = belief
     placed = np.empty((walks, steps), dtype=np.int32)
-    after = np.ones((walks, nodes))  # likelihood of all that follows
+    after = np.ones((walks, nodes))  # likelihood of all later steps
     for step in range(steps - 1, -1, -1):
         ended = lengths - 1 <= step
         after[ended] = 1.0
@@ -74,7 +74,7 @@ def _smooth_rows(
 
 
 def _ahead(belief: Floats, target: Whole) -> Floats:
-    """(b, V) beliefs after an action whose targets are (b, V); what leads nowhere known may be anywhere."""
+    """(b, V) beliefs after an action with targets (b, V); an unknown target may be any node."""
     walks, nodes = belief.shape
     cell = np.arange(walks)[:, None] * (nodes + 1) + target
     moved = np.bincount(cell.ravel(), weights=belief.ravel(), minlength=walks * (nodes + 1))
@@ -84,7 +84,7 @@ def _ahead(belief: Floats, target: Whole) -> Floats:
 
 
 def _back(after: Floats, target: Whole) -> Floats:
-    """(b, V) likelihood of what follows, one action earlier; scaled so that it neither vanishes nor explodes."""
+    """(b, V) likelihood of the later steps, one action earlier; scaled to avoid underflow and overflow."""
     anywhere = after.mean(axis=1, keepdims=True)
     known = np.concatenate([after, anywhere], axis=1)
     earlier = (1 - SLIP) * np.take_along_axis(known, target, axis=1) + SLIP * anywhere

@@ -1,9 +1,9 @@
-"""Codes that stand for two places: told apart by where the agent came from.
+"""Codes that stand for two places are split by the agent's previous node.
 
-Two places that differ only a few steps away may share a code, and no partition of codes can part them. But the agent
-came to them from different places. So steps at a code that does not lead where its node leads, or that found no node
-although the agent knew where it came from, are numbered anew by the code, the node before and the action between, and
-the map is minimised again.
+Two places that differ only a few steps away may share a code, and no partition of codes can split them. But the agent
+comes to them from different places. So a code is split if it often leads elsewhere than its node leads, or has no node
+although the previous node is known. Its steps get new codes by the old code, the previous node and the action, and the
+map is minimised again.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cogmap.records import Booleans, Walks
 
 _ROUNDS = 3  # of splitting; one is usual
 _FAITHFUL = 0.9  # share of a code's steps that must lead where its node leads
-_ENOUGH = 10  # such steps an action for a code to be judged
+_ENOUGH = 10  # steps per action before a code is judged
 
 
 def minimise_and_split(index: Whole, walks: Walks, num_codes: int) -> Minimised:
-    """As `minimise` of `index` (B, N), with codes that stand for several places parted."""
+    """The same as `minimise` of `index` (B, N), with codes that stand for several places split."""
     for round_ in range(_ROUNDS + 1):
         counts = count_transitions(index, walks.actions, num_codes, walks.num_actions)
         seen = count_sightings(index, walks.observations, num_codes, walks.num_observations)
@@ -35,7 +35,7 @@ def minimise_and_split(index: Whole, walks: Walks, num_codes: int) -> Minimised:
 
 
 def unfaithful(index: Whole, walks: Walks, found: Minimised) -> Booleans:
-    """(J,): codes from which actions often lead elsewhere than from their node."""
+    """(J,) codes from which actions often lead elsewhere than from their node."""
     node = spread(found.code_node, index)  # (B, N)
     next_node = survey(walks, found.steps).next_node
     here, there = node[:, :-1], node[:, 1:]
@@ -48,7 +48,7 @@ def unfaithful(index: Whole, walks: Walks, found: Minimised) -> Booleans:
 
 
 def placeless(index: Whole, walks: Walks, found: Minimised) -> Booleans:
-    """(J,): codes that stand for no place, and yet are often come to from one."""
+    """(J,) codes without a place that often follow a step with a known node."""
     codes = len(found.code_node)
     from_somewhere = (found.steps[:, :-1] >= 0) & (index[:, 1:] >= 0)
     come_to = np.bincount(index[:, 1:][from_somewhere], minlength=codes)
@@ -56,7 +56,7 @@ def placeless(index: Whole, walks: Walks, found: Minimised) -> Booleans:
 
 
 def split(index: Whole, walks: Walks, shared: Booleans, steps: Whole) -> tuple[Whole, int]:
-    """The index (B, N) with steps at shared codes numbered by code, node before and action; and the number of codes."""
+    """The index (B, N) with new codes for shared ones, by code, previous node and action; and the number of codes."""
     before = np.pad(steps[:, :-1], ((0, 0), (1, 0)), constant_values=UNKNOWN)  # (B, N)
     by = np.pad(walks.actions, ((0, 0), (1, 0)))
     chosen = (index >= 0) & (before >= 0) & shared[index]

@@ -17,17 +17,17 @@ _TEXTS = ("warnings", "observation_labels", "action_labels")
 
 
 def save_map(path: str | Path, cognitive_map: CognitiveMap) -> None:
-    """Write one array a field; labels are fixed-width text, absent labels are left out."""
+    """Write one array per field; labels are fixed-width text, missing labels are left out."""
     values = {field.name: getattr(cognitive_map, field.name) for field in fields(cognitive_map)}
     arrays = {name: np.asarray(value) for name, value in values.items() if value is not None}
     for name in _TEXTS:
         if name in arrays:
-            arrays[name] = arrays[name].astype(np.str_)  # no warnings at all would be an array of floats
+            arrays[name] = arrays[name].astype(np.str_)  # an empty array of warnings would have floats
     write_arrays(path, arrays)
 
 
 def load_map(path: str | Path) -> CognitiveMap:
-    """The map in a file, or BadRun with one line."""
+    """Read the map in a file; `BadRun` if it is not one."""
     arrays = read_arrays(path, BadRun)
     values: dict[str, Any] = {}
     for field in fields(CognitiveMap):

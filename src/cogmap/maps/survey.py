@@ -1,4 +1,4 @@
-"""What walks say of the nodes they are at: where each action leads, what is seen, how often."""
+"""Statistics of walks by node: where each action leads, the observations, and how often actions were taken."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from cogmap.records import Walks
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What the walks say of the nodes they are at."""
+    """Statistics of walks by node."""
 
-    next_node: Whole  # (V, A) where each action clearly leads, UNKNOWN where nothing is clear
-    sees: Whole  # (V,) the observation seen most often
+    next_node: Whole  # (V, A) the clear target of each action, UNKNOWN where there is none
+    sees: Whole  # (V,) the most frequent observation
     tries: Whole  # (V, A) steps on which each action was taken
     flows: Counts  # steps between nodes
     seen: Sightings  # observations at nodes
@@ -27,7 +27,7 @@ class Survey:
 
 
 def survey(walks: Walks, steps: Whole) -> Survey:
-    """Count what happens at the nodes that `steps` (B, N) are at."""
+    """Count transitions and observations at the nodes of `steps` (B, N)."""
     nodes, actions = int(steps.max(initial=-1)) + 1, walks.num_actions
     flows = count_transitions(steps, walks.actions, nodes, actions)
     seen = count_sightings(steps, walks.observations, nodes, walks.num_observations)
@@ -40,11 +40,11 @@ def survey(walks: Walks, steps: Whole) -> Survey:
 
 
 def _clear_edges(flows: Counts, tries: Whole) -> Whole:
-    """(V, A): the node each action clearly leads to, else UNKNOWN.
+    """(V, A) the clear target of each action, else UNKNOWN.
 
-    Clearly: the clear leader among known nodes; with not too many steps to where nobody knows, at most twice
-    their share among all; and taken at least once in a hundred times that it was to be expected, for a few
-    wrong codes must not make an edge of a move that is never made.
+    A target is clear if it is the clear leader among known nodes, if at most twice the usual share of steps leads to
+    unknown nodes, and if it was reached at least once in a hundred expected times: a few wrong codes must not make an
+    edge of a move that is never made.
     """
     nodes, actions = tries.shape
     row = flows.source * actions + flows.action

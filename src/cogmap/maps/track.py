@@ -1,7 +1,7 @@
-"""Which node each step of a walk was at: its own code has one vote, the steps around it have the others.
+"""The node of each step of a walk by a vote: its own code has one vote, the steps around it have the others.
 
-A code that is wrong now and then contradicts the steps before it, which the map carries forward to where the
-agent must be, and those after it, which do not follow from where the code says it was.
+A wrong code contradicts the steps before it, whose edges lead to another node, and the steps after it, which do not
+follow from its node.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ Votes = NDArray[np.int8]  # (B, N)
 
 
 def track(label: Whole, actions: Whole, next_node: Whole) -> Whole:
-    """The node of each step (B, N), UNKNOWN where there is none; `label` (B, N) is what the codes alone say.
+    """The node of each step (B, N), UNKNOWN where there is none; `label` (B, N) is the node by the codes alone.
 
-    A step's candidates are its label and what the labels before it lead to. The one with the most votes
-    wins, if the steps before and the steps after, where they say anything, do not all speak against it.
+    A step's candidates are its label and the nodes to which the labels before it lead. The candidate with the most
+    votes wins, unless all known steps before it, or all known steps after it, vote against it.
     """
     ahead = _with_unknown(next_node)
-    opinions = [label]  # what the step itself and those one, two and three before it say
+    opinions = [label]  # the node by the step itself, and by the steps one, two and three before it
     for _ in range(_REACH):
         opinions.append(_carry_forward(opinions[-1], actions, ahead))
     node = np.full(label.shape, UNKNOWN, dtype=np.int32)
@@ -40,7 +40,7 @@ def track(label: Whole, actions: Whole, next_node: Whole) -> Whole:
 
 
 def _votes_before(candidate: Whole, opinions: list[Whole]) -> tuple[Votes, NDArray[np.bool_]]:
-    """How many of the steps before lead to the candidate, and whether any leads elsewhere."""
+    """The number of steps before that lead to the candidate, and whether any leads elsewhere."""
     votes = np.zeros(candidate.shape, dtype=np.int8)
     against = np.zeros(candidate.shape, dtype=bool)
     for opinion in opinions:
@@ -53,7 +53,7 @@ def _votes_before(candidate: Whole, opinions: list[Whole]) -> tuple[Votes, NDArr
 def _votes_after(
     candidate: Whole, label: Whole, actions: Whole, ahead: Whole
 ) -> tuple[Votes, NDArray[np.bool_]]:
-    """How many of the steps after are where the candidate leads, and whether any is elsewhere."""
+    """The number of steps after that are where the candidate leads, and whether any is elsewhere."""
     votes = np.zeros(candidate.shape, dtype=np.int8)
     against = np.zeros(candidate.shape, dtype=bool)
     carried = candidate
@@ -68,22 +68,22 @@ def _votes_after(
 
 
 def _carry_forward(opinion: Whole, actions: Whole, ahead: Whole) -> Whole:
-    """What is said of each step, if what is said of the step before it holds."""
+    """The node of each step that follows from the node of the step before it."""
     carried = np.full(opinion.shape, UNKNOWN, dtype=np.int32)
     carried[:, 1:] = ahead[opinion[:, :-1], actions]
     return carried
 
 
 def _with_unknown(next_node: Whole) -> Whole:
-    """(V + 1, A): one more row, which index -1 finds, that leads from nowhere to nowhere."""
+    """(V + 1, A) the table with one more row of UNKNOWN, for index -1."""
     unknown = np.full((1, next_node.shape[1]), UNKNOWN, dtype=np.int32)
     return np.concatenate((next_node.astype(np.int32), unknown))
 
 
 def retrace(steps: Whole, actions: Whole, observations: Whole, next_node: Whole, sees: Whole) -> Whole:
-    """Fill in steps (B, N) before known ones: the only node that looks so and from where the action led there.
+    """Fill in steps (B, N) before known ones: the only node with that observation from which the action leads there.
 
-    This is how the beginning of a walk is known once the agent has found out where it is.
+    This gives the beginning of a walk its nodes once the agent has localised itself.
     """
     steps, origin = steps.copy(), _Origins(next_node, sees)
     for step in range(steps.shape[1] - 2, -1, -1):
@@ -94,7 +94,7 @@ def retrace(steps: Whole, actions: Whole, observations: Whole, next_node: Whole,
 
 
 class _Origins:
-    """The edges of a map in the order of action, target and what is seen at the source."""
+    """The edges of a map, sorted by action, target and the observation at the source."""
 
     def __init__(self, next_node: Whole, sees: Whole):
         source, action = np.nonzero(next_node >= 0)

@@ -1,6 +1,6 @@
-"""Maps of agents that turn: nodes that turning leads through, and back, are one spot looked at from all sides.
+"""Maps of agents that turn: the nodes that a turning action cycles through are the headings of one spot.
 
-Nobody says which action turns. It is one that leads home from every node when it is repeated three or four times.
+The turning action is not given. It is an action that returns to every node when repeated three or four times.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cogmap.maps.counts import Whole
 from cogmap.records import CognitiveMap, Floats
 
 _PERIODS = (3, 4)  # turns in a full circle
-_ASIDE = 0.3  # of a step: how far from its spot's middle a node is drawn
+_ASIDE = 0.3  # of a step: the distance of a node from the middle of its spot
 
 
 def find_turns(cognitive_map: CognitiveMap) -> Whole | None:
-    """(spots, turns): the nodes of each spot in the order of turning, or None where no action turns."""
+    """(spots, turns) the nodes of each spot in the order of turning, or None where no action turns."""
     for action in range(cognitive_map.num_actions):
         table = _targets(cognitive_map, action)
         period = _period(table)
@@ -33,7 +33,7 @@ def find_turns(cognitive_map: CognitiveMap) -> Whole | None:
 
 
 def _targets(cognitive_map: CognitiveMap, action: int) -> Whole:
-    """(V,): where an action leads from each node by its best supported edge, -1 where that is unknown."""
+    """(V,) where an action leads from each node by its edge with the most support, -1 where that is unknown."""
     chosen = np.flatnonzero(cognitive_map.edge_action == action)
     rising = chosen[np.argsort(cognitive_map.edge_support[chosen], kind="stable")]
     table = np.full(cognitive_map.num_nodes, -1, dtype=np.int64)
@@ -42,7 +42,7 @@ def _targets(cognitive_map: CognitiveMap, action: int) -> Whole:
 
 
 def _period(table: Whole) -> int | None:
-    """How often the action must be repeated to be home from every node, and not before from any."""
+    """The number of repetitions after which the action returns to every node, and to none before."""
     home = np.arange(len(table))
     if not len(table) or (table < 0).any():
         return None
@@ -55,7 +55,7 @@ def _period(table: Whole) -> int | None:
 
 
 def spot_graph(cognitive_map: CognitiveMap, circles: Whole) -> Any:
-    """Sparse (spots, spots): an edge where a step leads from one spot to another."""
+    """Sparse (spots, spots) an edge where a move leads from one spot to another."""
     spot = _spots(cognitive_map.num_nodes, circles)
     ends = np.unique(np.stack([spot[cognitive_map.edge_source], spot[cognitive_map.edge_target]]), axis=1)
     source, target = ends[:, ends[0] != ends[1]]
@@ -63,10 +63,10 @@ def spot_graph(cognitive_map: CognitiveMap, circles: Whole) -> Any:
 
 
 def spread_turns(cognitive_map: CognitiveMap, circles: Whole, places: Floats) -> Floats:
-    """(V, 2): nodes around the drawn places (spots, 2) of their spots, each to where its steps lead.
+    """(V, 2) nodes on circles around the points (spots, 2) of their spots, each towards the spots that it leads to.
 
-    Nodes of a spot keep their order on a circle; it is turned, and all circles are mirrored if need be, so that nodes
-    point at the spots that they lead to.
+    The nodes of a spot keep their order on the circle. Circles are rotated, and all of them mirrored if needed, so that
+    nodes point to the spots that they lead to.
     """
     spot = _spots(cognitive_map.num_nodes, circles)
     pulls = np.zeros((cognitive_map.num_nodes, 2))  # from each node to the spots it leads to
@@ -82,14 +82,14 @@ def spread_turns(cognitive_map: CognitiveMap, circles: Whole, places: Floats) ->
 
 
 def _aligned(pull: NDArray[np.complex128], sense: int) -> tuple[float, NDArray[np.complex128]]:
-    """Directions (spots, turns) a full circle apart that follow the pulls best, and how well they do."""
+    """Equally spaced directions (spots, turns) that fit the pulls best, and how well they fit."""
     angle = sense * 2 * np.pi * np.arange(pull.shape[1]) / pull.shape[1]
     turned = (pull * np.exp(-1j * angle)).sum(axis=1)  # (spots,) its angle is that of the first node
     return float(np.abs(turned).sum()), np.exp(1j * (np.angle(turned)[:, None] + angle))
 
 
 def _spots(nodes: int, circles: Whole) -> Whole:
-    """(V,): the spot of each node."""
+    """(V,) the spot of each node."""
     spot = np.empty(nodes, dtype=np.int64)
     spot[circles] = np.arange(len(circles))[:, None]
     return spot

@@ -1,8 +1,8 @@
-"""Nodes that explain more as one than as two.
+"""Merge nodes that explain more steps as one than as two.
 
-In a deterministic world an action leads from a place to one place. Where it leads to two nodes now and then,
-either they are one place under two names, or codes were wrong: merging them explains more steps in the first
-case, since both go on alike, and fewer in the second.
+In a deterministic world an action leads from a place to one place. Where it leads to two nodes, either they are one
+place with two codes, or some codes were wrong. Merging them explains more steps in the first case, since both have the
+same successors, and fewer in the second.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from cogmap.maps.counts import Counts, Sightings, Whole
 
-_SHARE = 0.02  # of a row's steps; what less leads to is taken for an accident
+_SHARE = 0.02  # of a row's steps; a target with fewer counts as an error
 _LEAST = 4  # steps
 
 Row = dict[int, int]  # target node (or observation) -> steps
@@ -36,7 +36,7 @@ class Flows:
             self.seen[node][observation] = count
 
     def gain(self, one: int, other: int) -> int:
-        """Steps explained more (or fewer, if negative) with both as one node; what is seen there counts alike."""
+        """The change in explained steps, observations included, if both become one node."""
         gain = _shared([self.seen[one], self.seen[other]])
         own = {(node, action) for node in (one, other) for action in range(self.num_actions)}
         for row in (self.into[one] & self.into[other]) - own:
@@ -58,7 +58,7 @@ class Flows:
         return _shared(merged) + after - before
 
     def merge(self, one: int, other: int) -> None:
-        """Give everything of `other` to `one`."""
+        """Merge `other` into `one`."""
         for entry in self.into.pop(other, set()):
             targets = self.rows[entry]
             targets[one] = targets.get(one, 0) + targets.pop(other)
@@ -73,7 +73,7 @@ class Flows:
             self.seen[one][observation] = self.seen[one].get(observation, 0) + count
 
     def rivals(self) -> set[tuple[int, int]]:
-        """Pairs of nodes that one action leads to from one node, more often than by accident."""
+        """Pairs of nodes that are frequent targets of one action from one node."""
         pairs: set[tuple[int, int]] = set()
         for targets in self.rows.values():
             if len(targets) > 1:
@@ -85,7 +85,7 @@ class Flows:
 
 
 def merge_twins(counts: Counts, seen: Sightings) -> Whole:
-    """(V,): the number of each node after merging, best pairs first, while that explains more steps."""
+    """(V,) the number of each node after merging pairs, best first, while that explains more steps."""
     flows = Flows(counts, seen)
     parent = np.arange(counts.num_codes)
     while True:
@@ -101,7 +101,7 @@ def merge_twins(counts: Counts, seen: Sightings) -> Whole:
 
 
 def _shared(rows: list[Row]) -> int:
-    """Steps explained by the two rows' sum, less those explained by each alone; never above 0."""
+    """Steps explained by the sum of two rows, less those explained by each alone; never above 0."""
     one, other = rows
     if not one or not other:
         return 0

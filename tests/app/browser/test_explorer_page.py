@@ -30,7 +30,8 @@ def test_it_opens_without_an_error_and_asks_nobody_else(page, address):
 def test_two_clicks_make_a_plan_on_the_map_and_in_the_room(page):
     page.click_node(0)
     assert (
-        page.text("#message") == f"From node 0: {ROOM.observation_labels[ROOM.observation[0]]}. Choose a goal."
+        page.text("#message")
+        == f"From node 0: {ROOM.observation_labels[ROOM.observation[0]]}. Choose a goal."
     )
     page.click_node(47)
     assert page.text("#message") == f"{len(solve(MAP, 0, 47))} actions. In the room they lead there."
