@@ -76,7 +76,7 @@ def test_a_file_that_is_no_map(tmp_path) -> None:
     with pytest.raises(BadRun, match="must be an npz file"):
         load_map(path)
     write_arrays(path, {"kind": np.array("minimal")})
-    with pytest.raises(BadRun, match="has no `node_observation`"):
+    with pytest.raises(BadRun, match="got no `node_observation`"):
         load_map(path)
 
 

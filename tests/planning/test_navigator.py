@@ -196,9 +196,9 @@ def test_bad_input():
     navigator.observe(None, 2)
     with pytest.raises(NotOnMap, match=r"`action` must be in \[0, 1\), got 4"):
         navigator.observe(4, 1)
-    with pytest.raises(NoPath, match="from node 2 to 0, found none"):
+    with pytest.raises(NoPath, match="no path on the map leads from node 2 to node 0"):
         navigator.next_action(0)
-    with pytest.raises(NoPath, match="from node 2 to 0, found none"):
+    with pytest.raises(NoPath, match="no path on the map leads from node 2 to node 0"):
         navigator.plan(0)
     with pytest.raises(BadConfig, match="`sure` must be between 0 and 1, both excluded, got 1"):
         Navigator(line, sure=1)

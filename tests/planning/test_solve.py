@@ -138,7 +138,7 @@ def test_avoid_when_possible_and_strictly():
     assert solve(both, 0, 3, avoid=[1], strict=True).nodes.tolist() == [0, 2, 4, 3]
     only = map_from_edges([(0, 0, 1), (1, 0, 2)], [0, 1, 0])
     assert solve(only, 0, 2, avoid=[1]).nodes.tolist() == [0, 1, 2]
-    with pytest.raises(NoPath, match="must be a path that avoids 1 on the map from node 0 to 2, found none"):
+    with pytest.raises(NoPath, match="no path that avoids 1 on the map leads from node 0 to node 2"):
         solve(only, 0, 2, avoid=[1], strict=True)
 
 
@@ -170,7 +170,7 @@ def test_errors_state_the_rule_and_the_value():
         solve(named, 0, Showing("blue"))
     with pytest.raises(NotOnMap, match="at least one node"):
         solve(named, 0, [])
-    with pytest.raises(NoPath, match="from node 1 to 0, found none"):
+    with pytest.raises(NoPath, match="no path on the map leads from node 1 to node 0"):
         solve(named, 1, 0)
 
 

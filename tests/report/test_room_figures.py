@@ -78,7 +78,7 @@ def test_the_same_figure_gives_the_same_svg(tmp_path):
 
 
 def test_what_cannot_be_drawn_or_written(tmp_path):
-    with pytest.raises(BadWorld, match="a world must have coordinates to be drawn, 'table' has none"):
+    with pytest.raises(BadWorld, match="a world must have coordinates to be drawn, got none for 'table'"):
         world_figure(TableWorld(np.array([[0]]), np.array([0]), 1))
     with pytest.raises(BadOutput, match=r"a figure must end in \.png, \.svg or \.pdf, got 'room\.gif'"):
         save_figure(world_figure(ROOM), tmp_path / "room.gif")

@@ -34,7 +34,7 @@ def load_map(path: str | Path) -> CognitiveMap:
         if field.name in arrays:
             values[field.name] = _field_value(field.name, arrays[field.name], path)
         elif field.default is MISSING:
-            raise BadRun(f"{path} must hold a cognitive map, it has no `{field.name}`")
+            raise BadRun(f"{path} must hold a cognitive map, got no `{field.name}`")
     return CognitiveMap(**values)
 
 

@@ -286,9 +286,9 @@ def _neighbours_close_in_memory(graph: SearchGraph) -> SearchGraph:
 
 def _no_path(problem: Problem) -> NoPath:
     around = f" that avoids {', '.join(map(str, problem.avoid))}" if problem.strict and problem.avoid else ""
-    return NoPath(
-        f"there must be a path{around} on the map from node {problem.start} to {problem.goal}, found none"
-    )
+    goal = problem.goal
+    end = f"a node that shows {goal.observation!r}" if isinstance(goal, Showing) else f"node {goal}"
+    return NoPath(f"no path{around} on the map leads from node {problem.start} to {end}")
 
 
 def _first_labels(labels: Labels, most: int = 12) -> str:

@@ -109,7 +109,7 @@ def draw_walk(axes: Axes, world: TableWorld, walk: Integers) -> None:
 def cell_centres(world: TableWorld) -> Floats:
     """(P, 2) x, y of each position in the picture; with headings, moved from the cell's middle in their direction."""
     if world.coordinates is None:
-        raise BadWorld(f"a world must have coordinates to be drawn, {world.name!r} has none")
+        raise BadWorld(f"a world must have coordinates to be drawn, got none for {world.name!r}")
     cells: Floats = world.coordinates[:, 1::-1]
     heading = _headings(world)
     return cells if heading is None else cells + _HEADING_OFFSET * _DIRECTIONS[heading]
