@@ -16,7 +16,7 @@ from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.ged import true_map
 from cogmap.maps.store import save_map
-from cogmap.report import room3d_page, room3d_film
+from cogmap.report import room3d_film, room3d_page
 from cogmap.runs.folder import MAP_FILES
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn

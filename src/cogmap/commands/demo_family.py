@@ -18,8 +18,8 @@ from cogmap.files import read_json
 from cogmap.maps.store import save_map
 from cogmap.planning.localise import whereabouts
 from cogmap.records import CognitiveMap, Integers, Truth, Walks
-from cogmap.report.map_figures import new_rooms_figure
 from cogmap.report.html import FIGURES_FOLDER
+from cogmap.report.map_figures import new_rooms_figure
 from cogmap.report.page import write_report
 from cogmap.report.style import save_figure
 from cogmap.runs.folder import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE
