@@ -7,15 +7,16 @@ from __future__ import annotations
 
 from functools import partial
 
-from cogmap.commands.reproduce_icl import PAPER_SIZE, walks_in_each
 from cogmap.environments.room_family import room_families
 from cogmap.evaluation.new_rooms import score_new_rooms
+from cogmap.experiments import TABLES
+from cogmap.experiments.families import walks_in_each
 from cogmap.maps.build import KINDS, build_map
 from cogmap.records import Codes
 
 
 def main() -> None:
-    _, new = room_families(10_000, PAPER_SIZE.test_rooms)
+    _, new = room_families(10_000, TABLES["icl"].test_rooms)
     walks, truth, rooms = walks_in_each(new, seed=0)
     codes = Codes(truth.positions[:, :, None], walks.lengths, truth.world.num_positions)
     for kind in KINDS:

@@ -1,105 +1,12 @@
-"""`cogmap reproduce` in a room of twenty places: rows for every map and metric, and nothing trained twice."""
+"""`cogmap reproduce`: what it refuses, before anything is trained."""
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
 
 import pytest
 
-from cogmap import experiments
 from cogmap.cli import main
-from cogmap.commands import reproduce
-from cogmap.environments.room import AliasedRoom
-from cogmap.evaluation import scores as score_module
-from cogmap.experiments import Experiment
-
-TINY = Experiment(
-    "4x5 room",
-    lambda seed: AliasedRoom(height=4, width=5, observations=4, patch=2, seed=seed),
-    ("TDB(S=3, M=4)", "Vanilla LSTM"),
-    walks=40,
-    steps=60,
-    context_length=10,
-)
-
-
-@pytest.fixture
-def arguments(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    monkeypatch.setitem(experiments.EXPERIMENTS, "tiny", TINY)
-    monkeypatch.setattr(reproduce, "TEST_WALKS", 20)
-    folders = ["--out", str(tmp_path / "runs"), "--results", str(tmp_path / "results")]
-    return ["reproduce", "tiny", "--encoder", "gru", "--steps", "20", *folders]
-
-
-def rows(tmp_path: Path) -> list[dict[str, str]]:
-    with (tmp_path / "results" / "tiny.csv").open(newline="") as stream:
-        return list(csv.DictReader(stream))
-
-
-def test_every_model_gets_its_rows(arguments: list[str], tmp_path: Path) -> None:
-    assert main(arguments) == 0
-    found = rows(tmp_path)
-    metrics = {(row["method"], row["map"], row["metric"]) for row in found}
-    assert len(metrics) == len(found)
-    for kind in ("minimal", "paper"):
-        assert ("TDB(S=3, M=4), gru", kind, "imp_fallback") in metrics
-    assert ("TDB(S=3, M=4), gru", "", "disentanglement") in metrics
-    assert ("Vanilla LSTM", "", "imp_fallback") in metrics
-    assert {row["value"] for row in found if row["metric"] == "training_steps"} == {"20.0"}
-
-
-def test_a_run_that_is_there_is_scored_again_and_not_trained_again(
-    arguments: list[str], tmp_path: Path
-) -> None:
-    arguments += ["--only", "Vanilla LSTM"]
-    assert main(arguments) == 0
-    first = rows(tmp_path)
-    assert {row["command"] for row in first} == {
-        'cogmap reproduce tiny --first-seed 0 --only "Vanilla LSTM" --preset fast --steps 20'
-    }
-    weights = tmp_path / "runs" / "tiny" / "vanilla-lstm-lstm-fast-0" / "model.safetensors"
-    made = weights.stat().st_mtime_ns
-    assert main(arguments) == 0
-    assert weights.stat().st_mtime_ns == made
-    assert rows(tmp_path) == first
-
-
-def test_a_run_that_is_there_goes_on_if_more_steps_are_allowed(arguments: list[str], tmp_path: Path) -> None:
-    arguments += ["--only", "Vanilla LSTM"]
-    for steps in ("20", "30", "10"):
-        arguments[arguments.index("--steps") + 1] = steps
-        assert main(arguments) == 0
-    assert {row["value"] for row in rows(tmp_path) if row["metric"] == "training_steps"} == {"30.0"}
-
-
-def test_rollouts_are_counted_before_anything_is_trained(
-    arguments: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main([*arguments, "--rollouts", "0"]) == 2
-    assert "`--rollouts` must be at least 1, got 0" in capsys.readouterr().err
-    assert not (tmp_path / "runs").exists()
-
-
-def test_fewer_rollouts_can_be_asked_for_and_are_told(
-    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = []
-    real = score_module.roll_out
-    monkeypatch.setattr(score_module, "roll_out", lambda *told: asked.append(told[3]) or real(*told))
-    assert main([*arguments, "--only", "Vanilla LSTM", "--rollouts", "3"]) == 0
-    assert asked == [3]
-    assert all(row["command"].endswith(" --rollouts 3") for row in rows(tmp_path))
-
-
-def test_a_training_cut_off_before_its_first_checkpoint_begins_anew(
-    arguments: list[str], tmp_path: Path
-) -> None:
-    folder = tmp_path / "runs" / "tiny" / "vanilla-lstm-lstm-fast-0"
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text("{}")
-    assert main([*arguments, "--only", "Vanilla LSTM"]) == 0
-    assert (folder / "model.safetensors").is_file()
 
 
 @pytest.mark.parametrize(
@@ -107,8 +14,23 @@ def test_a_training_cut_off_before_its_first_checkpoint_begins_anew(
     [
         (["reproduce", "table-99"], "the table must be one of small-room, table-1"),
         (["reproduce", "table-1", "--only", "TDB(S=2, M=2)"], "a method must be one of Vanilla transformer;"),
+        (["reproduce", "ginc", "--only", "GPT"], "a method must be one of Vanilla transformer; "),
+        (["reproduce", "table-1", "--rollouts", "0"], "`--rollouts` must be at least 1, got 0"),
+        (
+            ["reproduce", "icl", "--training-rooms", "1"],
+            "`--training-rooms` must be numbers of at least 2, got (1,)",
+        ),
+        (["reproduce", "icl", "--rooms", "2"], "the table icl has no option `--rooms`"),
+        (["reproduce", "table-cube", "--splice", "0"], "the table table-cube has no option `--splice`"),
+        (
+            ["reproduce", "icl-rule", "--training-rooms", "9"],
+            "the table icl-rule has no option `--training-rooms`",
+        ),
     ],
 )
-def test_unknown_names_are_told(told: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(told) != 0
+def test_what_cannot_be_run_is_refused_first(
+    told: list[str], message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([*told, "--out", str(tmp_path / "runs"), "--results", str(tmp_path / "results")]) == 2
     assert message in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cogmap.commands.reproduce_icl import walks_in_each
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import room_families
+from cogmap.experiments.families import walks_in_each
 from cogmap.tasks.family import FamilyScores, Names, score_family
 from cogmap.tasks.learning import learn
 from cogmap.walks.sample import sample_family_walks

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cogmap.report.curve_figures import COLOURS, emergence_figure
-from cogmap.report.paper_icl import METHODS, PAPER, ROOMS, RULE
+from cogmap.report.paper_rows import ICL, ICL_METHODS, ICL_ROOMS, ICL_RULE
 
 
 def test_ours_are_lines_through_their_points_and_the_papers_are_dotted() -> None:
@@ -18,9 +18,9 @@ def test_ours_are_lines_through_their_points_and_the_papers_are_dotted() -> None
     assert [line.get_label() for line in ours] == ["TDB(S=3, M=4), gru, nameless"]
     np.testing.assert_allclose(ours[0].get_xydata(), [[200, 50], [1000, 90]])
     assert ours[0].get_color() == COLOURS["TDB(S=3, M=4)"]
-    assert sum(line.get_linestyle() == ":" for line in axes[0].lines) == len(PAPER["test_accu"])
+    assert sum(line.get_linestyle() == ":" for line in axes[0].lines) == len(ICL["test_accu"])
     assert axes[3].get_ylabel() == "NormGED"
-    assert len(axes[1].lines) == len(PAPER["imp_fallback"])
+    assert len(axes[1].lines) == len(ICL["imp_fallback"])
 
 
 def test_each_encoder_has_its_own_line_style() -> None:
@@ -33,7 +33,7 @@ def test_each_encoder_has_its_own_line_style() -> None:
 
 
 def test_the_papers_table_is_whole() -> None:
-    for metric, methods in PAPER.items():
-        assert set(methods) <= set(METHODS)
-        assert all(len(values) == len(ROOMS) for values in methods.values()), metric
-    assert list(RULE) == ["A", "B", "C", "D"]
+    for metric, methods in ICL.items():
+        assert set(methods) <= set(ICL_METHODS)
+        assert all(len(values) == len(ICL_ROOMS) for values in methods.values()), metric
+    assert list(ICL_RULE) == ["A", "B", "C", "D"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cogmap.report import paper_ginc
-from cogmap.report.ginc_table import CEILINGS, Cell, ginc_table
+from cogmap.report.paper_rows import best_ginc_accuracy, ginc_accuracy
+from cogmap.report.tables import GINC_CEILINGS, ginc_table
 
 
 @pytest.mark.parametrize(
@@ -19,17 +19,17 @@ from cogmap.report.ginc_table import CEILINGS, Cell, ginc_table
     ],
 )
 def test_the_papers_rows(method: str, length: int, examples: int, printed: tuple[float, float]) -> None:
-    assert paper_ginc.in_context_accuracy(method, length, examples) == printed
+    assert ginc_accuracy(method, length, examples) == printed
 
 
 def test_what_the_paper_does_not_print() -> None:
-    assert paper_ginc.in_context_accuracy("TDB(S=5, M=1)", 3, 128) is None
-    assert paper_ginc.in_context_accuracy("TDB(S=1, M=1)", 3, 64) is None
-    assert paper_ginc.best(2, 0) is None
+    assert ginc_accuracy("TDB(S=5, M=1)", 3, 128) is None
+    assert ginc_accuracy("TDB(S=1, M=1)", 3, 64) is None
+    assert best_ginc_accuracy(2, 0) is None
 
 
 def test_the_best_of_the_paper() -> None:
-    assert [paper_ginc.best(k, 64) for k in (3, 5, 8, 10)] == [
+    assert [best_ginc_accuracy(k, 64) for k in (3, 5, 8, 10)] == [
         (0.676, 0.009),
         (0.924, 0.005),
         (0.955, 0.004),
@@ -38,18 +38,18 @@ def test_the_best_of_the_paper() -> None:
 
 
 def test_ours_the_papers_and_the_ceilings_stand_side_by_side() -> None:
-    cells = [
-        Cell("TDB(S=5, M=1), gru", 10, 64, 0.98),
-        Cell("TDB(S=5, M=1), gru", 3, 64, 0.5),
-        Cell(CEILINGS[0], 3, 64, 1.0),
-        Cell(CEILINGS[1], 3, 64, 0.656),
-    ]
-    table = ginc_table(cells)
+    found = {
+        ("TDB(S=5, M=1), gru", 10, 64): 0.98,
+        ("TDB(S=5, M=1), gru", 3, 64): 0.5,
+        (GINC_CEILINGS[0], 3, 64): 1.0,
+        (GINC_CEILINGS[1], 3, 64): 0.656,
+    }
+    table = ginc_table(found)
     assert table.columns == (
         "in-context accuracy (%)",
         "TDB(S=5, M=1), gru",
         "best of the paper's",
-        *CEILINGS,
+        *GINC_CEILINGS,
     )
     assert table.rows == (
         ("k=3 n=64", "50.0 (1.0)", "67.6 (0.9)", "100.0 (0.0)", "65.6 (1.0)"),

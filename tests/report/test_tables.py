@@ -1,6 +1,7 @@
 """Tables: golden text, and HTML in which no user's text becomes markup."""
 
 from cogmap.evaluation.scores import Scores
+from cogmap.models.config import ModelConfig
 from cogmap.report.paper_rows import ALIASED_ROOM
 from cogmap.report.tables import Scored, Table, all_scores_table, score_table
 
@@ -54,6 +55,12 @@ def test_a_model_that_the_paper_has_not_and_scores_without_truth():
         ("TDB(S=2, M=2), here", "50.00", "-", "-", "-", "-"),
         ("ceiling", "-", "100.00", "1.000", "0.000", "-"),
     )
+
+
+def test_a_clone_structured_model_is_not_the_papers():
+    name = ModelConfig(4, 4, 4, clone_structured=True).name
+    names = [row[0] for row in score_table([Scored(name, "here", OWN)], ALIASED_ROOM).rows]
+    assert names == ["TDB(S=3, M=1), clones, here", "ceiling"]
 
 
 def test_every_score_by_its_printed_name():

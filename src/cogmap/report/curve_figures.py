@@ -12,7 +12,7 @@ from matplotlib.ticker import MaxNLocator
 
 from cogmap.evaluation.diagnostics import CodeUse
 from cogmap.records import Floats
-from cogmap.report.paper_icl import PAPER, ROOMS
+from cogmap.report.paper_rows import ICL, ICL_ROOMS
 from cogmap.report.style import FADED, styled
 
 MODEL_COLOUR, SECOND_COLOUR = "#3b7dd8", "#e08214"  # read on light and on dark
@@ -160,9 +160,9 @@ def _label_axes(axes: Axes, xlabel: str, ylabel: str) -> None:
 
 
 def _draw_paper(axes: Axes, metric: str, scale: float) -> None:
-    for method, values in PAPER[metric].items():
+    for method, values in ICL[metric].items():
         axes.plot(
-            ROOMS,
+            ICL_ROOMS,
             [scale * value for value in values],
             color=COLOURS[method],
             linestyle=":",

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from cogmap.cli import main
-from cogmap.commands import reproduce_icl
+from cogmap.experiments import TABLES
 from cogmap.runs.run import load_run
 from cogmap.tasks import family
 
@@ -21,14 +21,16 @@ TINY = {"width": 16, "num_codes": 8, "head_width": 16, "batch_size": 8, "steps":
 @pytest.fixture(autouse=True)
 def few(monkeypatch: pytest.MonkeyPatch) -> None:
     """Few walks and rooms, tiny models, and a quick answer to the slowest question."""
-    sizes = {
-        name: replace(size, training_walks=120, training_rooms=(6, 30), change=TINY)
-        for name, size in reproduce_icl.SIZES.items()
-    }
-    monkeypatch.setattr(reproduce_icl, "SIZES", sizes)
-    monkeypatch.setattr(reproduce_icl, "TEST_ROOMS", 2)
-    monkeypatch.setattr(reproduce_icl, "RULE_ROOMS", 12)
-    monkeypatch.setattr(reproduce_icl, "STEPS", 240)  # not much above twice the context
+    for name, rooms in (("icl", (6, 30)), ("icl-small", (6, 30)), ("icl-rule", (12,))):
+        steps = 240  # not much above twice the context
+        few = {
+            "training_walks": 120,
+            "training_rooms": rooms,
+            "scored_rooms": 2,
+            "steps": steps,
+            "change": TINY,
+        }
+        monkeypatch.setitem(TABLES, name, replace(TABLES[name], **few))
     monkeypatch.setattr(family, "_disentanglement", lambda codes: 0.5)
 
 
@@ -66,7 +68,7 @@ def test_a_model_that_is_there_is_scored_and_not_trained(
     assert "1000 training rooms" in capsys.readouterr().out
 
 
-def test_a_rival_without_a_map_plans_by_rollouts_for_every_number_of_rooms(tmp_path: Path) -> None:
+def test_a_baseline_without_a_map_plans_by_rollouts_for_every_number_of_rooms(tmp_path: Path) -> None:
     assert reproduce(tmp_path, "icl-small", "--only", "Vanilla LSTM", "--names", "plain") == 0
     rows = rows_of(tmp_path / "results" / "icl-small.csv")
     assert {row["environment"] for row in rows} == {"icl-small: 6 rooms", "icl-small: 30 rooms"}
@@ -82,11 +84,6 @@ def test_the_rule_has_a_row_for_each_family_of_rooms(
     rows = [row for row in rows_of(tmp_path / "results" / "icl-rule.csv") if row["metric"] == "test_accu"]
     assert [row["environment"] for row in rows] == [f"icl-rule: {name}" for name in "ABCD"]
     assert "in rooms D:" in capsys.readouterr().out
-
-
-def test_one_room_is_no_family(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert reproduce(tmp_path, "icl", "--training-rooms", "1") == 2
-    assert "`--training-rooms` must be numbers of at least 2, got (1,)" in capsys.readouterr().err
 
 
 def test_a_grus_observations_have_no_names_unless_told(tmp_path: Path) -> None:

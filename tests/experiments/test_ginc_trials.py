@@ -50,8 +50,3 @@ def test_ours_stand_beside_the_papers_and_the_ceiling(
     assert main(asked) == 0
     assert "finished after" not in capsys.readouterr().out
     assert len(rows_of(tmp_path / "results" / "ginc.csv")) == len(rows)
-
-
-def test_an_unknown_method_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reproduce", "ginc", "--out", str(tmp_path), "--only", "GPT"]) == 2
-    assert "a method must be one of Vanilla transformer; " in capsys.readouterr().err

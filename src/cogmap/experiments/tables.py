@@ -1,0 +1,86 @@
+"""The paper's tables as data: which worlds, which models, which sizes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from cogmap.environments.cube import AliasedCube
+from cogmap.environments.egocentric.room import EgocentricRoom
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.room_family import default_base
+from cogmap.experiments.families import Families, RuleFamilies
+from cogmap.experiments.ginc import Ginc
+from cogmap.experiments.places import Places
+from cogmap.experiments.trials import Kind
+from cogmap.report.paper_rows import GINC_METHODS, ICL_METHODS
+
+VANILLA = ("Vanilla transformer", "Vanilla LSTM")
+CLONES = "TDB(S=3, M=1), clones"
+
+
+def _room(observations: int) -> Callable[[int], AliasedRoom]:
+    """The paper's room, by seed."""
+    return lambda seed: AliasedRoom(height=15, width=20, observations=observations, seed=seed)
+
+
+TABLES: dict[str, Kind] = {
+    "small-room": Places(
+        "6x8 room, O=4, 3x3 patch twice",
+        lambda seed: AliasedRoom(height=6, width=8, observations=4, seed=seed),
+        ("TDB(S=3, M=1)", "TDB(S=1, M=1)"),
+        walks=512,
+    ),
+    "table-1": Places(
+        "15x20 room, O=4, 4x4 patch twice",
+        _room(4),
+        (*VANILLA, "TDB(S=1, M=1)", "TDB(S=1, enc, M=1)", "TDB(S=3, M=1)", "TDB(S=3, M=4)", CLONES),
+    ),
+    "table-12-colours": Places(
+        "15x20 room, O=12, 4x4 patch twice",
+        _room(12),
+        ("TDB(S=1, M=4)", "TDB(S=1, enc, M=4)", "TDB(S=3, M=1)", "TDB(S=3, M=4)"),
+    ),
+    "table-cube": Places(
+        "cube of edge 6, O=12",
+        lambda seed: AliasedCube(edge=6, observations=12, seed=seed),
+        ("TDB(S=1, enc, M=1)", "TDB(S=3, M=1)"),
+    ),
+    "table-3d": Places(
+        "3D room of 9x9 m seen through the agent's eyes, 128 clusters of views",
+        lambda seed: EgocentricRoom(seed=seed),
+        (*VANILLA, "TDB(S=1, enc, M=1)", "TDB(S=3, M=1)", CLONES, "TDB(S=1, enc, M=4)", "TDB(S=3, M=4)"),
+    ),
+    "noise": Places(
+        "15x20 room, O=4, 10 % of the training observations random",
+        _room(4),
+        ("TDB(S=3, M=1)",),
+        noise=0.1,
+    ),
+    "ginc": Ginc(GINC_METHODS),
+    "icl": Families(
+        ICL_METHODS,
+        lambda seed: default_base(seed=seed),
+        colours=30,
+        training_rooms=(200, 1000, 10_000),
+        test_rooms=512,
+        training_walks=8092,
+    ),
+    "icl-small": Families(
+        ICL_METHODS,
+        lambda seed: AliasedRoom(height=4, width=5, observations=3, patch=2, seed=seed),
+        colours=12,
+        training_rooms=(20, 100, 1000),
+        test_rooms=64,
+        training_walks=4096,
+        change={"width": 128, "num_codes": 200, "steps": 3000},
+        beside_paper=False,
+    ),
+    "icl-rule": RuleFamilies(
+        ("TDB(S=3, M=4)",),
+        lambda seed: default_base(seed=seed),
+        colours=30,
+        training_rooms=(5000,),
+        test_rooms=512,
+        training_walks=8092,
+    ),
+}
