@@ -123,7 +123,7 @@ class Run:
             np.array([len(seen)], dtype=np.int32),
             self.config.num_codes,
         )
-        node = int(whereabouts(self.map, codes, seen[None], done[None])[0, -1])
+        node = int(whereabouts(self.map, seen[None], done[None], codes.lengths, codes)[0, -1])
         if node < 0:
             raise NotOnMap(
                 f"the history of {len(seen)} observation(s) must lead to a place of the map, it does not yet"

@@ -120,7 +120,7 @@ def _nodes_at(
     some = walks.rows(chosen)
     codes, _ = opened.encode(some)
     rows = np.searchsorted(chosen, [walk for walk, _ in moments])
-    nodes = whereabouts(cognitive_map, codes, some.observations, some.actions)[
+    nodes = whereabouts(cognitive_map, some.observations, some.actions, some.lengths, codes)[
         rows, [step for _, step in moments]
     ]
     return dict(zip(moments, nodes.tolist(), strict=True))

@@ -26,11 +26,9 @@ def of_room(
     }
     if codes is not None and finished.quantizer is not None:
         from cogmap.evaluation.closed_loop import goals_reached_from_pixels
-        from cogmap.evaluation.places import node_places
-        from cogmap.planning.localise import whereabouts
+        from cogmap.evaluation.places import true_places
 
-        nodes = whereabouts(finished.map, codes, walks.observations, walks.actions)
-        place = node_places(nodes, walks.step_mask(), finished.map.num_nodes, truth).position
+        place = true_places(finished.map, walks, truth, codes).position
         found["closed_loop_pixels"] = goals_reached_from_pixels(
             finished.map, room, finished.quantizer, place, GOALS, np.random.default_rng(0)
         )

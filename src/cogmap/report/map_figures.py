@@ -9,8 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 
-from cogmap.evaluation.places import MERGED_SHARE
-from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth
+from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld
 from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours, side_by_side
 from cogmap.report.room_figures import add_legend, cell_centres, draw_walk, draw_world
 from cogmap.report.style import FADED, INK, styled
@@ -21,14 +20,6 @@ _MANY = 2000  # nodes; more are drawn as one picture, or the SVG gets heavy
 def points_at_places(world: TableWorld, position: Integers) -> Floats:
     """(V, 2): x and y of each node at its place (V,), those of one place side by side; nan where it has none."""
     return side_by_side(cell_centres(world), position)
-
-
-def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
-    """(V,): nodes that stand for several places, from the node at every step (B, N), -1 where there is none."""
-    located = nodes >= 0
-    visits = np.zeros((num_nodes, truth.world.num_positions))
-    np.add.at(visits, (nodes[located], truth.positions[located]), 1)
-    return visits.max(axis=1) < MERGED_SHARE * visits.sum(axis=1)
 
 
 @styled

@@ -6,7 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cogmap.planning.localise import nodes_by_code
+from cogmap.errors import BadWalks
+from cogmap.evaluation.places import NodePlaces, node_places
+from cogmap.planning.localise import whereabouts
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, Truth, Walks
 from cogmap.report.tables import Scored
 
@@ -42,5 +44,17 @@ class Material:
 def read_with(
     cognitive_map: CognitiveMap, walks: Walks, codes: Codes, predicted: Integers, truth: Truth | None
 ) -> Reading:
-    """A model's reading of test walks, its nodes found by its codes."""
-    return Reading(walks, codes, predicted, nodes_by_code(cognitive_map, codes), truth)
+    """A model's reading of test walks, its nodes found as for the scores."""
+    nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
+    return Reading(walks, codes, predicted, nodes, truth)
+
+
+def places_of(material: Material) -> NodePlaces:
+    """The true places of the map's nodes on the test walks: the same as those of the scores."""
+    reading = material.reading
+    if reading is None:
+        raise BadWalks(f"{material.name} must have read test walks for this picture, it has not")
+    if reading.truth is None:
+        raise BadWalks("true places need the truth of the walks, there is none")
+    num_nodes = material.cognitive_map.num_nodes
+    return node_places(reading.nodes, reading.walks.step_mask(), num_nodes, reading.truth)

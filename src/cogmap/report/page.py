@@ -142,7 +142,7 @@ def _plan(own: Material, example: Example | None) -> Section | None:
 def _rival(rival: Material | None, example: Example | None) -> Section | None:
     if rival is None or rival.truth is None or rival.reading is None:
         return None
-    merged, count = merged_picture(rival, rival.truth)
+    merged, count = merged_picture(rival)
     pictures = [merged]
     if example is not None and example.rival is not None and is_drawable(rival.truth.world):
         pictures.append(plan_picture("rival_plan", example.rival, example, rival.truth))

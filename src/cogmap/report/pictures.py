@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from matplotlib.figure import Figure
 
 from cogmap.errors import BadWalks
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step
-from cogmap.evaluation.places import node_places
 from cogmap.evaluation.prediction import accuracy_by_step, ceiling
 from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Floats, TableWorld, Truth
@@ -20,8 +19,8 @@ from cogmap.report.curve_figures import (
     training_figure,
 )
 from cogmap.report.example import Attempt, Example
-from cogmap.report.map_figures import map_figure, merged_nodes, plan_figure, points_at_places
-from cogmap.report.material import Material, Reading
+from cogmap.report.map_figures import map_figure, plan_figure, points_at_places
+from cogmap.report.material import Material, Reading, places_of
 from cogmap.report.room_figures import world_figure
 from cogmap.report.style import styled, svg_text
 
@@ -74,10 +73,9 @@ def plan_picture(name: str, attempt: Attempt, example: Example, truth: Truth) ->
     )
 
 
-def merged_picture(material: Material, truth: Truth) -> tuple[Picture, int]:
+def merged_picture(material: Material) -> tuple[Picture, int]:
     """The map with the nodes that stand for several places ringed, and how many these are."""
-    found, reading = material.cognitive_map, _reading(material)
-    merged = merged_nodes(reading.nodes, truth, found.num_nodes)
+    found, merged = material.cognitive_map, places_of(material).merged
     count = f"{merged.sum()} of its {found.num_nodes} nodes"
     told = (
         f"{count}, ringed in fuchsia, stand for several places at once"
@@ -127,12 +125,8 @@ def diagnostic_pictures(material: Material) -> Iterator[Picture]:
 
 def place_points(material: Material) -> Floats:
     """(V, 2): where each node's true place is drawn; nan where it has none."""
-    reading, found = _reading(material), material.cognitive_map
-    truth = material.truth
-    if truth is None:
-        raise BadWalks("true places need the truth of the walks, there is none")
-    places = node_places(reading.nodes, reading.walks.step_mask(), found.num_nodes, truth)
-    return points_at_places(truth.world, places.position)
+    places = places_of(material)
+    return points_at_places(cast(Truth, material.truth).world, places.position)
 
 
 def is_drawable(world: TableWorld) -> bool:
@@ -153,12 +147,6 @@ def _ceiling(reading: Reading) -> Floats | None:
         return ceiling(reading.walks, reading.truth.world).by_step
     except BadWalks:
         return None
-
-
-def _reading(material: Material) -> Reading:
-    if material.reading is None:
-        raise BadWalks(f"{material.name} must have read test walks for this picture, it has not")
-    return material.reading
 
 
 def _picture(name: str, figure: Figure, caption: str, alt: str, wide: bool = False) -> Picture:
