@@ -9,8 +9,8 @@ import httpx
 import numpy as np
 
 from cogmap.app.application import Application
-from cogmap.app.keeper import Keeper
-from cogmap.app.limits import Limits
+from cogmap.app.security import Limits
+from cogmap.app.watcher import RunWatcher
 from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
@@ -85,10 +85,10 @@ def write_run(folder: Path, world=ROOM, walks=20, steps=120, truth=True) -> tupl
     return run, walks_path
 
 
-def opened(run: Path, walks: Path | None = None) -> Keeper:
-    keeper = Keeper(run, walks)
-    keeper.open()
-    return keeper
+def opened(run: Path, walks: Path | None = None) -> RunWatcher:
+    watcher = RunWatcher(run, walks)
+    watcher.open()
+    return watcher
 
 
 def application(run: Path, walks: Path | None = None, **limits) -> Application:
