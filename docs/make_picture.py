@@ -12,9 +12,8 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from cogmap.evaluation.places import node_places
+from cogmap.evaluation.places import true_places
 from cogmap.maps.layout import layout_map
-from cogmap.planning.localise import whereabouts
 from cogmap.planning.shortest_paths import solve
 from cogmap.report.map_figures import draw_map, points_at_places
 from cogmap.report.room_figures import cell_centres, draw_walk, draw_world
@@ -30,9 +29,8 @@ def main(run_folder: str, walks_file: str, out: str) -> None:
     run, walks = load_run(run_folder), load_walks(walks_file)
     truth = load_truth(walks_file, walks)
     codes, _ = run.encode(walks)
-    nodes = whereabouts(run.map, codes, walks.observations, walks.actions)
-    places = node_places(nodes, walks.step_mask(), run.map.num_nodes, truth)
-    plan = solve(run.map, int(nodes[WALK, CONTEXT - 1]), int(nodes[WALK, -CONTEXT - 1]))
+    places = true_places(run.map, walks, truth, codes)
+    plan = solve(run.map, int(places.nodes[WALK, CONTEXT - 1]), int(places.nodes[WALK, -CONTEXT - 1]))
     figure = Figure(figsize=(15, 4.2), layout="constrained")
     room, placed, free = figure.subplots(1, 3)
     draw_world(room, truth.world)

@@ -6,7 +6,8 @@ from hypothesis.errors import Unsatisfiable
 from schemathesis.generation import GenerationMode
 from served_runs import application, write_run
 
-from cogmap.app.explorer import Call
+from cogmap.app.handlers import Call
+from cogmap.app.schema import WalkRequest
 
 NODES = 48
 HOST = {"host": "127.0.0.1"}
@@ -67,8 +68,7 @@ class Requests:
     def _bring_within_reach(self, case) -> None:
         """Every other request names nodes that there are, and every one about a walk a walk that is under way."""
         if "id" in case.path_parameters:
-            explorer = self.app.explorer
-            case.path_parameters["id"] = explorer.journeys.keep(explorer.new_walk(Call())).id
+            case.path_parameters["id"] = self.app.handlers.new_walk(Call({}, {}, WalkRequest()))["id"]
         if not isinstance(case.body, dict):
             return
         if "observations" in case.body:  # no schema can say that there is one action fewer

@@ -9,14 +9,16 @@ import httpx
 import numpy as np
 
 from cogmap.app.application import Application
-from cogmap.app.keeper import Keeper
-from cogmap.app.limits import Limits
+from cogmap.app.security import Limits
+from cogmap.app.watcher import RunWatcher
 from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
-from cogmap.files import write_json
 from cogmap.maps.store import save_map
+from cogmap.models.config import ModelConfig
 from cogmap.records import TableWorld
+from cogmap.runs.folder import save_config
+from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth
@@ -49,19 +51,9 @@ def found_map(world=ROOM, kind="minimal"):
 
 
 def write_config(folder: Path, world=ROOM):
-    sizes = {"num_observations": world.num_observations, "num_actions": world.num_actions, "num_codes": 100}
-    write_json(
-        folder / "config.json",
-        {
-            "format": 1,
-            "name": "TDB(S=3, M=1)",
-            "model": sizes,
-            "training": {"steps": 6000},
-            "observation_labels": world.observation_labels,
-            "action_labels": world.action_labels,
-            "walks": 20,
-        },
-    )
+    known = sample_walks(world, 20, 2, np.random.default_rng(0))[0]  # only their vocabulary is stored
+    sizes = ModelConfig(world.num_observations, world.num_actions, world.num_observations, num_codes=100)
+    save_config(folder, "places", sizes, TrainingConfig(), known)
 
 
 def write_rows(folder: Path, rows=ROWS):
@@ -85,10 +77,10 @@ def write_run(folder: Path, world=ROOM, walks=20, steps=120, truth=True) -> tupl
     return run, walks_path
 
 
-def opened(run: Path, walks: Path | None = None) -> Keeper:
-    keeper = Keeper(run, walks)
-    keeper.open()
-    return keeper
+def opened(run: Path, walks: Path | None = None) -> RunWatcher:
+    watcher = RunWatcher(run, walks)
+    watcher.open()
+    return watcher
 
 
 def application(run: Path, walks: Path | None = None, **limits) -> Application:

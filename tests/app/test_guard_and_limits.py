@@ -5,14 +5,13 @@ import asyncio
 import pytest
 from served_runs import application, client_of, write_run
 
-from cogmap.app.checking import check, parse_body
-from cogmap.app.hosts import Hosts, is_loopback
-from cogmap.app.limits import Limits
-from cogmap.app.refusals import Refusal, status_of
-from cogmap.app.schemas import request_schemas
+from cogmap.app.bodies import check, parse_json
+from cogmap.app.schema import PlanRequest, WalkRequest, limited
+from cogmap.app.security import Hosts, Limits, Refusal, is_loopback, status_of
+from cogmap.app.watcher import RunWatcher
 from cogmap.errors import BadRun, BadWalks, CogmapError, NoPath, NotOnMap
 
-SCHEMAS = request_schemas(Limits())
+REQUESTS = limited(Limits())
 
 
 @pytest.fixture(scope="module")
@@ -41,6 +40,8 @@ def test_every_answer_carries_the_headers(client, path):
     "path",
     [
         "/static/../server.py",
+        "/static/%00",
+        "/static/shared",
         "/static/%2e%2e/server.py",
         "/static/..%2f..%2fcli.py",
         "/static//etc/passwd",
@@ -102,7 +103,8 @@ def test_a_foreign_host_or_origin_is_refused(client):
 @pytest.mark.parametrize(
     ("body", "status", "told"),
     [
-        (b"", 422, "the body must have the field `start`, it does not"),
+        (b"", 422, "the body must have the field `start`, got no fields"),
+        (b'{"goal": 1}', 422, "the body must have the field `start`, got goal"),
         (b"{", 400, "the body must be JSON"),
         (b"\xff\xfe", 400, "the body must be JSON"),
         (b"[" * 100_000, 400, "the body must be JSON"),
@@ -184,7 +186,7 @@ def test_a_method_that_an_address_does_not_know(client):
 
 def test_a_bug_of_ours_is_no_traceback(folder, monkeypatch, caplog):
     app = application(*folder)
-    monkeypatch.setattr("cogmap.app.explorer.live_answer", lambda keeper: 1 / 0)
+    monkeypatch.setattr(RunWatcher, "problems", property(lambda watcher: 1 / 0))
     answer = client_of(app).get("/api/live")
     assert (answer.status_code, answer.json()) == (500, {"error": "this is a bug of ours: ZeroDivisionError"})
     assert "ZeroDivisionError" in caplog.text
@@ -198,9 +200,9 @@ def test_every_error_has_its_status():
 
 def test_long_values_are_cut_short():
     with pytest.raises(Refusal, match=r"`map` must be a string, got \[0, 0, .*\.\.\.$"):
-        check({"start": 0, "goal": 1, "map": [0] * 500}, SCHEMAS["PlanRequest"])
+        check({"start": 0, "goal": 1, "map": [0] * 500}, REQUESTS[PlanRequest])
 
 
 def test_an_empty_body_is_an_object_without_fields():
-    assert parse_body(b" \n") == {}
-    check({}, SCHEMAS["WalkRequest"])
+    assert parse_json(b" \n") == {}
+    check({}, REQUESTS[WalkRequest])

@@ -29,7 +29,7 @@ QUIET = {**os.environ, "OMP_NUM_THREADS": "1"}
 def run_folder(tmp_path):
     run = tmp_path / "run"
     run.mkdir()
-    sizes = {"num_observations": 4, "num_actions": 4, "num_codes": 10}
+    sizes = {"num_observations": 4, "num_actions": 4, "num_targets": 4, "num_codes": 10}
     write_json(run / "config.json", {"format": 1, "name": "TDB(S=3, M=1)", "model": sizes, "training": {}})
     save_map(run / "map.npz", true_map(AliasedRoom(6, 8, observations=4, seed=0)))
     return run

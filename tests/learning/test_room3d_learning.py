@@ -11,9 +11,8 @@ import cogmap
 from cogmap.environments.egocentric.renderer import load_mujoco
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
-from cogmap.evaluation.places import node_places
+from cogmap.evaluation.places import true_places
 from cogmap.evaluation.scores import score
-from cogmap.planning.localise import whereabouts
 from cogmap.walks.views import sample_view_walks
 
 pytestmark = pytest.mark.learning
@@ -43,8 +42,7 @@ def test_a_room_is_mapped_and_walked_from_pixels(tmp_path: Path) -> None:
     assert scores.exact
     assert (scores.imp_fallback, scores.ratio_sp, scores.norm_ged) == (1.0, 1.0, 0.0)
 
-    nodes = whereabouts(run.map, codes, test.observations, test.actions)
-    place = node_places(nodes, test.step_mask(), run.map.num_nodes, truth).position
+    place = true_places(run.map, test, truth, codes).position
     rng = np.random.default_rng(0)
     assert goals_reached_from_pixels(run.map, room, run.quantizer, place, 100, rng) == 1.0
     images = seen.views[seen.observations[5, :60]]

@@ -1,5 +1,7 @@
 """The filter against Bayes' rule written out, and against the true positions of walks."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from small_maps import map_from_edges
@@ -8,7 +10,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import BadConfig, BadWalks
 from cogmap.evaluation.ged import true_map
-from cogmap.planning.localise import belief_model, track
+from cogmap.planning.localise import belief_model, track, whereabouts
 from cogmap.walks.sample import sample_walks
 
 # Action 0 leads from 0 to 1 three times in four, else to 2; action 1 is unknown at node 2.
@@ -85,3 +87,39 @@ def test_bad_arguments():
         belief_model(FORKED, noise=1)
     with pytest.raises(BadWalks, match=r"`actions` must have shape \(B, N - 1\) = \(2, 4\), got \(2, 5\)"):
         track(FORKED, np.zeros((2, 5), dtype=int), np.zeros((2, 5), dtype=int))
+
+
+def test_without_codes_the_map_alone_says_where_the_agent_is():
+    """Unknown at first, then right; on a map with two nodes for every place, each is the answer in turn."""
+    world = AliasedRoom(6, 8)
+    walks, truth = sample_walks(world, 20, 100, np.random.default_rng(3))
+    walks = replace(walks, lengths=np.full(20, 90))
+    found = true_map(world)
+    nodes = whereabouts(found, walks.observations, walks.actions, walks.lengths)
+    known = nodes >= 0
+    assert (nodes[:, 0] == -1).all()
+    assert (nodes[:, 90:] == -1).all()
+    assert known[:, 30:90].all()
+    assert np.array_equal(nodes[known], truth.positions[known])
+    doubled = doubled_map(found)
+    twice = whereabouts(doubled, walks.observations, walks.actions, walks.lengths)
+    known = twice >= 0
+    assert np.array_equal(twice[known] % 48, truth.positions[known])
+    visits = np.bincount(twice[known], minlength=96).reshape(2, 48)
+    assert np.abs(visits[0] - visits[1]).max() <= 1
+
+
+def doubled_map(found):
+    """A second copy of every node and edge, without an edge between the copies."""
+    twice = {
+        name: np.concatenate([getattr(found, name), getattr(found, name) + shift])
+        for name, shift in (("edge_source", 48), ("edge_target", 48), ("edge_action", 0), ("edge_support", 0))
+    }
+    return replace(
+        found,
+        node_observation=np.tile(found.node_observation, 2),
+        node_support=np.tile(found.node_support, 2),
+        code_tuples=np.arange(96)[:, None],
+        code_node=np.arange(96),
+        **twice,
+    )

@@ -67,7 +67,7 @@ def spring_layout(found):
     return np.array([placed[node] for node in range(found.num_nodes)])
 
 
-def material(found, name="TDB(S=3, M=1)", steps_ahead=3, walks=WALKS, truth=TRUTH, config=None):
+def material(found, name="TDB(S=3, M=1)", steps_ahead=3, walks=WALKS, truth=TRUTH, config=None, reads=True):
     """The material of a perfect model, whose code is the position itself."""
     codes = Codes(TRUTH.positions[..., None], walks.lengths, ROOM.num_positions)
     predicted = walks.observations[:, 1:]
@@ -81,7 +81,7 @@ def material(found, name="TDB(S=3, M=1)", steps_ahead=3, walks=WALKS, truth=TRUT
         layout=spring_layout(found),
         rows=ROWS,
         scored=scored,
-        reading=read_with(found, walks, codes, predicted, truth),
+        reading=read_with(found, walks, codes, predicted, truth) if reads else None,
     )
 
 

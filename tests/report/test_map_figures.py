@@ -14,9 +14,10 @@ from cogmap.environments.oracle import optimal_route
 from cogmap.environments.table import torus
 from cogmap.errors import BadWorld
 from cogmap.evaluation.ged import true_map
+from cogmap.evaluation.places import node_places
 from cogmap.records import TableWorld, Truth
 from cogmap.report.colours import PATH_COLOUR, WALK_COLOUR, observation_colours
-from cogmap.report.map_figures import map_figure, merged_nodes, points_at_places
+from cogmap.report.map_figures import map_figure, points_at_places
 from cogmap.report.room_figures import plan_figure
 from cogmap.report.style import svg_text
 
@@ -74,6 +75,10 @@ def test_merged_nodes_are_ringed_in_fuchsia():
     (nodes,) = artists(map_figure(MAP, POINTS, merged), PathCollection)
     fuchsia = [to_hex(colour) == WALK_COLOUR for colour in nodes.get_edgecolor()]
     assert np.flatnonzero(fuchsia).tolist() == [3, 10]
+
+
+def merged_nodes(nodes, truth, num_nodes):
+    return node_places(nodes, nodes >= 0, num_nodes, truth).merged
 
 
 def test_merged_nodes_are_those_that_stand_for_several_places():

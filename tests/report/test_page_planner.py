@@ -29,7 +29,7 @@ console.log(JSON.stringify(plans));
 
 
 def plans_of_the_page(found, problems):
-    data = map_data(material(found, truth=None))
+    data = map_data(material(found, truth=None, reads=False))
     planner = files("cogmap.report").joinpath("shared/planner.js").read_text(encoding="utf-8")
     answer = subprocess.run(
         [NODE, "--input-type=module", "--eval", planner + SCRIPT],

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import cogmap
-from cogmap.app.run_files import EARLY_MAP_FILE as SERVED_FILE
 from cogmap.maps.store import load_map
 from cogmap.tasks import TrainingData, early_maps
 from cogmap.training.checkpoint import load_tensors
@@ -69,7 +68,3 @@ def test_early_maps_take_a_small_share_of_the_time(tmp_path, monkeypatch, cost, 
         watching.row({})
     assert len(written) == rows
     assert np.diff(written).min() >= cost / 0.03
-
-
-def test_the_server_looks_for_the_same_file():
-    assert SERVED_FILE == early_maps.EARLY_MAP_FILE

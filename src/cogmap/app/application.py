@@ -1,30 +1,27 @@
-"""The server as one ASGI application: requests in, answers out, long ones in threads."""
+"""The explorer as one ASGI application: requests in, answers out, long ones made in threads."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route, Router
+from starlette.routing import Mount, Route, Router
+from starlette.staticfiles import StaticFiles
 
-from cogmap.app.checking import check, parse_body
-from cogmap.app.endpoints import ENDPOINTS, Endpoint
-from cogmap.app.explorer import Call, Explorer
-from cogmap.app.guard import Guard
-from cogmap.app.hosts import Hosts
-from cogmap.app.journeys import Journey
-from cogmap.app.keeper import Keeper, encode_json
-from cogmap.app.limits import Limits
-from cogmap.app.openapi import description
-from cogmap.app.opened_map import OpenedMap
-from cogmap.app.pages import Pages
-from cogmap.app.refusals import Refusal
-from cogmap.app.schemas import request_schemas
+from cogmap.app.bodies import check, encode_json, parse_json
+from cogmap.app.endpoints import ENDPOINTS, Endpoint, description
+from cogmap.app.handlers import Call, Handlers
+from cogmap.app.schema import limited
+from cogmap.app.security import Guard, Hosts, Limits, Refusal
+from cogmap.app.shown_map import ShownMap
+from cogmap.app.watcher import RunWatcher
 
 _JSON = "application/json"
 
@@ -32,58 +29,53 @@ _JSON = "application/json"
 class Application:
     """Everything behind one address. `asgi` is what a server runs."""
 
-    def __init__(self, keeper: Keeper, limits: Limits | None = None, hosts: Hosts | None = None) -> None:
-        self.keeper = keeper
+    def __init__(self, watcher: RunWatcher, limits: Limits | None = None, hosts: Hosts | None = None) -> None:
+        self.watcher = watcher
         self.limits = limits or Limits()
-        self.explorer = Explorer(keeper, self.limits)
-        self._schemas = request_schemas(self.limits)
-        self._openapi = encode_json(description(self.limits))
+        self.handlers = Handlers(watcher, self.limits)
+        self._requests = limited(self.limits)
         self._pool = ThreadPoolExecutor(self.limits.workers, thread_name_prefix="cogmap-explorer")
-        self._under_way = 0
-        pages = Pages()
+        self._in_progress = 0
+        pages = Pages("cogmap.app", "static")
         routes = [
-            *_routes(self),
+            *(Route(one.path, _route(self, one), methods=[one.method]) for one in ENDPOINTS),
             Route("/", pages.index, methods=["GET"]),
-            Route("/static/{path:path}", pages.static, methods=["GET"]),
+            Mount("/static/shared", Pages("cogmap.report", "shared")),
+            Mount("/static", pages),
             Route("/api/openapi.json", self._describe, methods=["GET"]),
         ]
         router = Router(routes, redirect_slashes=False, lifespan=self._lifespan)
         self.asgi = Guard(router, hosts or Hosts())
 
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
-        """One answer, from the address to the bytes."""
-        body = await self._body(request) if endpoint.body else {}
-        if endpoint.body:
-            check(body, self._schemas[endpoint.body])
+        """One answer, from the address to the bytes: short ones at once, long ones in a thread."""
+        body = await self._body(request) if endpoint.body else b""
+        if not endpoint.long:
+            return self._answer(endpoint, request, body)
+        if self._in_progress >= self.limits.waiting_jobs:
+            rule = f"at most {self.limits.waiting_jobs} long answers may be in progress"
+            raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
+        self._in_progress += 1
+        try:
+            loop = asyncio.get_running_loop()
+            return await loop.run_in_executor(self._pool, self._answer, endpoint, request, body)
+        finally:
+            self._in_progress -= 1
+
+    def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:
+        asked = check(parse_json(body), self._requests[endpoint.body]) if endpoint.body else None
         query = request.query_params if endpoint.by_map else {}
-        call = Call(request.path_params, query, body)
-        found = await self._work(endpoint, call)
-        if isinstance(found, OpenedMap):
+        found = endpoint.work(self.handlers, Call(request.path_params, query, asked))
+        if isinstance(found, ShownMap):
             return _map_response(found, request)
-        if isinstance(found, Journey):
-            found = self.explorer.journeys.keep(found).whole_answer()
         if found is None:
             return Response(status_code=endpoint.status)
         if isinstance(found, bytes):
             return Response(found, endpoint.status, media_type=endpoint.answer)
         return Response(encode_json(found), endpoint.status, media_type=_JSON)
 
-    async def _work(self, endpoint: Endpoint, call: Call) -> Any:
-        """Short answers at once, long ones in a thread; more than a few of those wait, more than many are refused."""
-        if not endpoint.long:
-            return endpoint.work(self.explorer, call)
-        if self._under_way >= self.limits.waiting_jobs:
-            rule = f"at most {self.limits.waiting_jobs} long answers may be under way"
-            raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
-        self._under_way += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, endpoint.work, self.explorer, call)
-        finally:
-            self._under_way -= 1
-
-    async def _body(self, request: Request) -> Any:
-        """The body's JSON, read no further than the limit."""
+    async def _body(self, request: Request) -> bytes:
+        """The body, read no further than the limit."""
         limit, received = self.limits.body_bytes, bytearray()
         promised = request.headers.get("content-length", "0")
         if promised.isdecimal() and int(promised[:20]) > limit:
@@ -95,10 +87,15 @@ class Application:
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if received and kind != _JSON:
             raise Refusal(415, f"the body must be {_JSON}, got {kind[:80] or 'no content type'}")
-        return parse_body(bytes(received))
+        return bytes(received)
 
     async def _describe(self, request: Request) -> Response:
-        return Response(self._openapi, media_type=_JSON)
+        return Response(await asyncio.to_thread(lambda: self._description), media_type=_JSON)
+
+    @cached_property
+    def _description(self) -> bytes:
+        """Made when it is first asked for: few do, and a server should start fast."""
+        return encode_json(description(self._requests))
 
     @contextlib.asynccontextmanager
     async def _lifespan(self, app: Any) -> AsyncIterator[None]:
@@ -113,23 +110,36 @@ class Application:
         """Look at the run folder now and then."""
         while True:
             await asyncio.sleep(self.limits.refresh_seconds)
-            await asyncio.to_thread(self.keeper.refresh)
+            await asyncio.to_thread(self.watcher.refresh)
 
 
-def _routes(application: Application) -> list[Route]:
-    return [Route(one.path, _endpoint(application, one), methods=[one.method]) for one in ENDPOINTS]
+class Pages(StaticFiles):
+    """A folder of the installed package. Browsers ask each time whether a file changed."""
+
+    def __init__(self, package: str, folder: str) -> None:
+        # Links are followed because some installers make the package's own files links.
+        super().__init__(packages=[(package, folder)], follow_symlink=True)
+        mimetypes.add_type("text/javascript", ".js")  # some systems say otherwise, and browsers are strict
+
+    async def index(self, request: Request) -> Response:
+        return await self.get_response("index.html", request.scope)
+
+    async def get_response(self, path: str, scope: Any) -> Response:
+        response = await super().get_response(path, scope)
+        response.headers["cache-control"] = "no-cache"
+        return response
 
 
-def _endpoint(application: Application, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+def _route(application: Application, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     async def serve(request: Request) -> Response:
         return await application.answer(endpoint, request)
 
     return serve
 
 
-def _map_response(opened: OpenedMap, request: Request) -> Response:
-    tag = f'"{opened.revision}"'
+def _map_response(shown: ShownMap, request: Request) -> Response:
+    tag = f'"{shown.revision}"'
     headers = {"etag": tag, "cache-control": "no-cache"}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
-    return Response(opened.answer, headers=headers, media_type=_JSON)
+    return Response(shown.answer, headers=headers, media_type=_JSON)

@@ -1,12 +1,21 @@
-"""The table of addresses: from it the routes are made, and the description of them."""
+"""The table of addresses: from it the routes are made, and the OpenAPI document that describes them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cogmap.app.explorer import Call, Explorer
+from pydantic import TypeAdapter
+from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+
+from cogmap.app import schema
+from cogmap.app.handlers import Call, Handlers
+from cogmap.runs.folder import MapKind
+from cogmap.version import __version__
+
+PNG = "image/png"
 
 
 @dataclass(frozen=True)
@@ -15,80 +24,149 @@ class Endpoint:
 
     method: str
     path: str
-    work: Callable[[Explorer, Call], Any]
+    work: Callable[[Handlers, Call[Any]], Any]
     summary: str
-    answer: str  # a schema of `schemas.ANSWERS`, "image/png" or "" for no content
-    body: str = ""  # a schema of `schemas.request_schemas`
-    long: bool = False  # may take more than a few milliseconds: worked on in a thread
+    answer: Any  # a type of `schema`, PNG, or None for no content
+    body: type[schema.Request] | None = None
+    long: bool = False  # may take more than a few milliseconds: done in a thread
     status: int = 200
     by_map: bool = False  # takes `?map=`
 
 
-# Looked up from the top: what is asked most often comes first.
+# Searched from the top: what is asked most often comes first.
 ENDPOINTS = (
-    Endpoint("POST", "/api/plan", Explorer.plan, "A shortest path", "Plan", "PlanRequest"),
-    Endpoint("POST", "/api/walks/{id}/steps", Explorer.step, "One step of it", "Step", "StepRequest"),
-    Endpoint("GET", "/api/live", Explorer.live, "How the training goes, cheap enough to poll", "Live"),
-    Endpoint("GET", "/api/run", Explorer.run, "What the run is, and what there is to see of it", "Run"),
-    Endpoint("GET", "/api/map/{kind}", Explorer.map, "One of the run's maps, in columns", "Map"),
-    Endpoint("GET", "/api/room", Explorer.room, "The true world", "Room", long=True),
-    Endpoint("GET", "/api/metrics", Explorer.metrics, "How the training went", "Metrics", long=True),
+    Endpoint("POST", "/api/plan", Handlers.plan, "A shortest path", schema.Plan, schema.PlanRequest),
+    Endpoint(
+        "POST", "/api/walks/{id}/steps", Handlers.step, "One step of it", schema.Step, schema.StepRequest
+    ),
+    Endpoint(
+        "GET", "/api/live", Handlers.live, "Progress of the training, cheap enough to poll", schema.Live
+    ),
+    Endpoint("GET", "/api/run", Handlers.run, "What the run is, and what there is to see of it", schema.Run),
+    Endpoint("GET", "/api/map/{kind}", Handlers.map, "One of the run's maps, in columns", schema.Map),
+    Endpoint("GET", "/api/room", Handlers.room, "The true world", schema.Room, long=True),
+    Endpoint("GET", "/api/metrics", Handlers.metrics, "Curves of the training", schema.Metrics, long=True),
     Endpoint(
         "GET",
         "/api/replay/{walk}",
-        Explorer.replay,
-        "A walk of the file, and where the agent takes itself to be",
-        "Replay",
+        Handlers.replay,
+        "A walk of the file, and the agent's estimated nodes",
+        schema.Replay,
         long=True,
         by_map=True,
     ),
     Endpoint(
         "GET",
         "/api/replay/{walk}/{step}",
-        Explorer.replay_step,
+        Handlers.replay_step,
         "The belief at one step of a walk",
-        "ReplayStep",
+        schema.ReplayStep,
         long=True,
         by_map=True,
     ),
+    Endpoint("GET", "/api/view/{node}", Handlers.view, "What is seen at a node", PNG, long=True, by_map=True),
     Endpoint(
-        "GET",
-        "/api/view/{node}",
-        Explorer.view,
-        "What is seen at a node",
-        "image/png",
-        long=True,
-        by_map=True,
+        "GET", "/api/concepts", Handlers.concepts, "The concept of each node of a text run", schema.Concepts
     ),
-    Endpoint("GET", "/api/concepts", Explorer.concepts, "The concept of each node of a text run", "Concepts"),
     Endpoint(
         "POST",
         "/api/plans",
-        Explorer.plans,
+        Handlers.plans,
         "Many shortest paths at once",
-        "Plans",
-        "PlansRequest",
+        schema.Plans,
+        schema.PlansRequest,
         long=True,
     ),
     Endpoint(
         "POST",
         "/api/locate",
-        Explorer.locate,
+        Handlers.locate,
         "Where a history leads to",
-        "Place",
-        "LocateRequest",
+        schema.Place,
+        schema.LocateRequest,
         long=True,
     ),
     Endpoint(
         "POST",
         "/api/walks",
-        Explorer.new_walk,
+        Handlers.new_walk,
         "Begin to walk as the agent",
-        "Walk",
-        "WalkRequest",
+        schema.Walk,
+        schema.WalkRequest,
         long=True,
         status=201,
     ),
-    Endpoint("GET", "/api/walks/{id}", Explorer.walk, "A walk under way", "Walk"),
-    Endpoint("DELETE", "/api/walks/{id}", Explorer.end_walk, "End it", "", status=204),
+    Endpoint("GET", "/api/walks/{id}", Handlers.walk, "A walk in progress", schema.Walk),
+    Endpoint("DELETE", "/api/walks/{id}", Handlers.end_walk, "End it", None, status=204),
 )
+
+
+class _Described(GenerateJsonSchema):
+    """JSON Schema without defaults and titles of fields; answers hold what is described and nothing else."""
+
+    def default_schema(self, schema: Any) -> JsonSchemaValue:
+        return self.generate_inner(schema["schema"])
+
+    def typed_dict_schema(self, schema: Any) -> JsonSchemaValue:
+        return {**super().typed_dict_schema(schema), "additionalProperties": False}
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        return False
+
+
+def description(requests: Mapping[type[schema.Request], type[schema.Request]]) -> dict[str, Any]:
+    """An OpenAPI document of all addresses, with the `requests` as this server takes them."""
+    described: dict[Any, Any] = {one.answer: one.answer for one in ENDPOINTS if one.answer not in (None, PNG)}
+    described = {schema.Error: schema.Error, **described, **requests}
+    adapters = [(kind, "validation", TypeAdapter(actual)) for kind, actual in described.items()]
+    references, schemas = TypeAdapter.json_schemas(
+        adapters,  # type: ignore[arg-type]
+        ref_template="#/components/schemas/{model}",
+        schema_generator=_Described,
+    )
+    contents = {
+        kind: {"content": {"application/json": {"schema": found}}} for (kind, _), found in references.items()
+    }
+    paths: dict[str, Any] = {}
+    for endpoint in ENDPOINTS:
+        paths.setdefault(endpoint.path, {})[endpoint.method.lower()] = _operation(endpoint, contents)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "cogmap explorer",
+            "version": __version__,
+            "description": "A run's maps: look, locate, plan, walk. In words: docs/explorer_api.md.",
+        },
+        "paths": paths,
+        "components": {"schemas": schemas["$defs"]},
+    }
+
+
+def _operation(endpoint: Endpoint, contents: Mapping[Any, dict[str, Any]]) -> dict[str, Any]:
+    picture = {"content": {PNG: {"schema": {"type": "string", "format": "binary"}}}}
+    content = {None: {}, PNG: picture}.get(endpoint.answer) or contents.get(endpoint.answer, {})
+    operation: dict[str, Any] = {
+        "operationId": endpoint.work.__name__,
+        "summary": endpoint.summary,
+        "parameters": list(_parameters(endpoint)),
+        "responses": {
+            str(endpoint.status): {"description": "done", **content},
+            "default": {"description": "refused, and why", **contents[schema.Error]},
+        },
+    }
+    if endpoint.answer is schema.Map:
+        operation["responses"]["304"] = {"description": "not changed since the given ETag"}
+    if endpoint.body is not None:
+        required = any(field.is_required() for field in endpoint.body.model_fields.values())
+        operation["requestBody"] = {"required": required, **contents[endpoint.body]}
+    return operation
+
+
+def _parameters(endpoint: Endpoint) -> Iterable[dict[str, Any]]:
+    kind = TypeAdapter(MapKind).json_schema()
+    strings = {"kind": kind, "id": {"type": "string", "minLength": 1, "maxLength": 64}}
+    index = TypeAdapter(schema.Index).json_schema()
+    for name in re.findall(r"{(\w+)}", endpoint.path):
+        yield {"name": name, "in": "path", "required": True, "schema": strings.get(name, index)}
+    if endpoint.by_map:
+        yield {"name": "map", "in": "query", "required": False, "schema": kind}

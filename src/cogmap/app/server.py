@@ -5,15 +5,80 @@ from __future__ import annotations
 import errno
 import socket
 from collections.abc import Callable
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 
 from cogmap.errors import BadConfig, MissingExtra
 
+LOOPBACK = "127.0.0.1"
 DEFAULT_PORT = 8321
 _TRIED = 20  # ports after the usual one, before giving up
+_NEEDED = ("starlette", "uvicorn", "pydantic", "PIL")  # modules of the serve extra
+
+
+@dataclass(frozen=True)
+class Served:
+    """A server that has just started."""
+
+    address: str  # of the page, as it goes into a browser
+    problems: tuple[str, ...]  # what could not be read of the run, one line each
+    on_loopback: bool  # only this machine can reach it
+    stop: Callable[[], None]
+
+
+def serve_run(
+    folder: str | Path,
+    walks: str | Path | None = None,
+    host: str = LOOPBACK,
+    port: int | None = None,
+    started: Callable[[Served], None] | None = None,
+) -> None:
+    """Serve the explorer of a run folder until Ctrl-C, or until `stop` of what `started` is given is called.
+
+    walks: to replay; with <name>.truth.npz beside them, also the true world and the true places of nodes.
+    host: address to listen on; any but a loopback address lets other machines in.
+    port: to listen on, 0 for any; by default 8321 or the next one that is free.
+    started: called once the page can be opened.
+    """
+    check_extra()
+    from cogmap.app.security import is_loopback
+    from cogmap.app.watcher import RunWatcher
+
+    watcher = RunWatcher(Path(folder), None if walks is None else Path(walks))
+    watcher.open()
+    listening = listen(host, port)
+
+    def tell(stop: Callable[[], None]) -> None:
+        if started is not None:
+            started(Served(address(listening), tuple(watcher.problems), is_loopback(host), stop))
+
+    from cogmap.app.application import Application
+    from cogmap.app.security import Hosts
+
+    try:
+        serve(Application(watcher, hosts=Hosts.of(host)).asgi, listening, tell)
+    except KeyboardInterrupt:
+        return
+
+
+def check_extra() -> None:
+    """Say in one line how to install what serving needs."""
+    for module in _NEEDED:
+        if _is_missing(module):
+            name = {"PIL": "pillow"}.get(module, module)
+            raise MissingExtra(f'serving needs {name}: pip install "cogmap[serve]"')
+
+
+def _is_missing(module: str) -> bool:
+    try:
+        return find_spec(module) is None
+    except ValueError:  # imported, but without a spec, or blocked
+        return True
 
 
 def listen(host: str, port: int | None) -> socket.socket:
-    """A socket at a given port, or else at the usual one or the next that is free."""
+    """A socket at a given port, or else at the usual one or the next one that is free."""
     if port is not None and not 0 <= port < 65536:
         raise BadConfig(f"`--port` must be from 0 to 65535, got {port}")
     ports = range(DEFAULT_PORT, DEFAULT_PORT + _TRIED) if port is None else (port,)
@@ -27,7 +92,7 @@ def listen(host: str, port: int | None) -> socket.socket:
                     f"`--host` and `--port` must be of this machine: {host}:{candidate}: {told}"
                 ) from None
     if port is None:
-        raise BadConfig(f"a port from {ports[0]} to {ports[-1]} must be free, none is: give --port 0")
+        raise BadConfig(f"a port from {ports[0]} to {ports[-1]} must be free, all are taken: give --port 0")
     raise BadConfig(
         f"`--port` must be free, {port} is taken: give another, or none to take the next free one"
     )
@@ -36,14 +101,14 @@ def listen(host: str, port: int | None) -> socket.socket:
 def address(listening: socket.socket) -> str:
     """The page's address as it goes into a browser."""
     host, port = listening.getsockname()[:2]
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    host = {"0.0.0.0": LOOPBACK, "::": "::1"}.get(host, host)
     return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
 
 
 def serve(
     application: object, listening: socket.socket, started: Callable[[Callable[[], None]], None]
 ) -> None:
-    """Serve until told to stop: by a signal, or by the function that `started` is given once all is ready."""
+    """Serve until a signal, or until the function is called that `started` is given once all is ready."""
     import uvicorn
 
     class Server(uvicorn.Server):
@@ -64,15 +129,6 @@ def serve(
         timeout_graceful_shutdown=2,
     )
     Server(config).run(sockets=[listening])
-
-
-def check_extra() -> None:
-    """Say in one line how to install what serving needs."""
-    try:
-        import starlette  # noqa: F401
-        import uvicorn  # noqa: F401
-    except ImportError as missing:
-        raise MissingExtra(f'serving needs {missing.name}: pip install "cogmap[serve]"') from None
 
 
 def _bind(host: str, port: int) -> socket.socket:

@@ -168,15 +168,14 @@ def _score_and_report(args: Args, own: Run, rival: Run) -> Path:
 
 
 def _tell_scores(own: Material, rival: Material) -> None:
-    from cogmap.report.map_figures import merged_nodes
+    from cogmap.report.material import places_of
     from cogmap.report.page import baseline_sentence
     from cogmap.report.paper_rows import ALIASED_ROOM
     from cogmap.report.tables import score_table
 
     print(score_table([own.scored[0], rival.scored[0]], ALIASED_ROOM).text())
     if rival.reading is not None and rival.truth is not None:
-        merged = merged_nodes(rival.reading.nodes, rival.truth, rival.cognitive_map.num_nodes)
-        print(baseline_sentence(rival, int(merged.sum())))
+        print(baseline_sentence(rival, int(places_of(rival).merged.sum())))
 
 
 def _next_commands(out: Path) -> tuple[str, ...]:

@@ -13,8 +13,7 @@ from cogmap.commands import walk
 from cogmap.commands.walk_room3d import Room3d
 from cogmap.environments.oracle import aliasing
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
-from cogmap.evaluation.places import node_places
-from cogmap.planning.localise import whereabouts
+from cogmap.evaluation.places import true_places
 from cogmap.report.html import FIGURES_FOLDER
 from cogmap.report.material import Material, Reading
 from cogmap.report.page import write_report
@@ -78,8 +77,7 @@ def _read(opened: Run, test: Room3d) -> tuple[Room3dMaterial, Material]:
     walks, truth = quantizer.walks_and_truth(seen, load_truth(test.out, seen))
     material = material_of(opened, walks, truth)
     found, codes = opened.map, cast(Reading, material.reading).codes
-    nodes = whereabouts(found, codes, walks.observations, walks.actions)
-    place = node_places(nodes, walks.step_mask(), found.num_nodes, truth).position
+    place = true_places(found, walks, truth, codes).position
     story = Room3dMaterial(test.world(), seen, quantizer, truth.world, found, material.layout, place)
     return story, material
 

@@ -13,10 +13,9 @@ import numpy as np
 from cogmap.commands.walk_worlds import Family
 from cogmap.environments.room_family import RoomFamily
 from cogmap.errors import BadRun
-from cogmap.evaluation.places import is_exact, node_places
+from cogmap.evaluation.places import is_exact, true_places
 from cogmap.files import read_json
 from cogmap.maps.store import save_map
-from cogmap.planning.localise import whereabouts
 from cogmap.records import CognitiveMap, Integers, Truth, Walks
 from cogmap.report.html import FIGURES_FOLDER
 from cogmap.report.map_figures import new_rooms_figure
@@ -98,8 +97,7 @@ def _walks(family: RoomFamily, room: int, count: int, steps: int, seed: list[int
 
 def _places(found: CognitiveMap, opened: Run, walks: Walks, truth: Truth) -> Integers:
     """(V,) the place of every node: where the walks were when they were at it, and from there on by its moves."""
-    nodes = whereabouts(found, opened.encode(walks)[0], walks.observations, walks.actions)
-    place = node_places(nodes, walks.step_mask(), found.num_nodes, truth).position.copy()
+    place = true_places(found, walks, truth, opened.encode(walks)[0]).position.copy()
     edges = (found.edge_source, found.edge_action, found.edge_target)
     for _ in range(found.num_nodes):
         for source, action, target in zip(*edges, strict=True):

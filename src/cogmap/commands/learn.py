@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,12 +95,15 @@ def run(args: Learn) -> None:
     if not args.serve:
         _run(args)
         return
-    from cogmap.commands.serve_beside import served_beside
+    from cogmap.app.beside import served_beside
 
     with served_beside(args.out, None if _is_text(args) else args.walks) as page:
-        _run(args)
         if page is not None:
-            page.stay()
+            print(f"watch it at {page.address}", file=sys.stderr, flush=True)
+        _run(args)
+        if page is not None and sys.stdout.isatty():
+            print(f"the page stays at {page.address} until Ctrl-C", flush=True)
+            page.wait()
 
 
 def _run(args: Learn) -> None:

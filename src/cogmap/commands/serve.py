@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import tyro
+
+if TYPE_CHECKING:
+    from cogmap.app.server import Served
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Args:
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     walks: Path | None = None
-    """walks to replay; with <name>.truth.npz beside them, also the true world and where its nodes really are"""
+    """walks to replay; with <name>.truth.npz beside them, also the true world and the true places of nodes"""
     host: str = "127.0.0.1"
     """address to listen on; any but a loopback address lets other machines in"""
     port: int | None = None
@@ -27,35 +30,20 @@ class Args:
 
 
 def run(args: Args) -> None:
-    from cogmap.app.hosts import Hosts, is_loopback
-    from cogmap.app.server import address, check_extra, listen, serve
+    from cogmap.app.server import serve_run
 
-    check_extra()
-    from cogmap.app.application import Application
-    from cogmap.app.keeper import Keeper
+    serve_run(args.run, args.walks, args.host, args.port, started=lambda served: _tell(args, served))
 
-    keeper = Keeper(args.run, args.walks)
-    keeper.open()
-    listening = listen(args.host, args.port)
-    page = address(listening)
 
-    def started(stop: Callable[[], None]) -> None:
-        print(f"serving {args.run} at {page} (Ctrl-C ends it)", flush=True)
-        if not is_loopback(args.host):
-            print(
-                f"warning: {args.host} lets other machines in, and nobody is asked who they are",
-                file=sys.stderr,
-            )
-        for problem in keeper.problems:
-            print(f"warning: {problem}", file=sys.stderr)
-        if args.walks is None:
-            print("add --walks FILE for replays and, with its truth beside it, the true world", flush=True)
-        if args.open:
-            import webbrowser
+def _tell(args: Args, served: Served) -> None:
+    print(f"serving {args.run} at {served.address} (Ctrl-C ends it)", flush=True)
+    if not served.on_loopback:
+        print(f"warning: {args.host} lets other machines in, without a password", file=sys.stderr)
+    for problem in served.problems:
+        print(f"warning: {problem}", file=sys.stderr)
+    if args.walks is None:
+        print("add --walks FILE for replays and, with its truth beside it, the true world", flush=True)
+    if args.open:
+        import webbrowser
 
-            webbrowser.open(page)
-
-    try:
-        serve(Application(keeper, hosts=Hosts.of(args.host)).asgi, listening, started)
-    except KeyboardInterrupt:
-        return
+        webbrowser.open(served.address)

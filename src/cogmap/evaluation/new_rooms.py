@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.evaluation.ged import edit_distance, map_graph, world_graph
-from cogmap.evaluation.places import is_exact, node_places
+from cogmap.evaluation.places import is_exact, true_places
 from cogmap.evaluation.planning import map_problems, paper_problems, score_plans
 from cogmap.evaluation.prediction import Ceiling
-from cogmap.planning.localise import whereabouts
 from cogmap.planning.shortest_paths import Outcome, solve_many
 from cogmap.records import Booleans, Codes, CognitiveMap, Floats, Integers, TableWorld, Truth, Walks
 from cogmap.walks.family import base_targets
@@ -123,11 +122,10 @@ def _score_room(
 ) -> tuple[list[Outcome], dict[str, float]]:
     """The plans for one room's problems, and the scores of its map."""
     found = map_room(codes, walks)
-    nodes = whereabouts(found, codes, walks.observations, walks.actions)
-    places = node_places(nodes, walks.step_mask(), found.num_nodes, truth)
+    places = true_places(found, walks, truth, codes)
     distance = edit_distance(map_graph(found, places.position), world_graph(truth.world))
     asked = paper_problems(walks, context_length, walks.num_walks)
-    return list(solve_many(found, map_problems(asked, nodes))), {
+    return list(solve_many(found, map_problems(asked, places.nodes))), {
         "norm_ged": distance.norm_ged,
         "norm_ged_lower": distance.lower / distance.size,
         "exact": is_exact(found, places.position, _with_colours(truth, walks)),

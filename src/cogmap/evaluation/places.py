@@ -7,20 +7,44 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.errors import BadWalks
-from cogmap.records import Booleans, CognitiveMap, Integers, TableWorld, Truth
+from cogmap.planning.localise import whereabouts
+from cogmap.records import Booleans, Codes, CognitiveMap, Integers, TableWorld, Truth, Walks
 
 MERGED_SHARE = 0.9  # a node with less than this share of its steps at one position stands for several places
+_STEPS_A_NODE, _FEWEST_STEPS, _MOST_STEPS = 40, 5_000, 100_000  # of all walks together, read without codes
 
 
 @dataclass(frozen=True, eq=False)
 class NodePlaces:
     """The true positions at which each node was active."""
 
+    nodes: Integers  # (B, N) the node of every step that was read, -1 where there is none
     position: Integers  # (V,) the most frequent position, -1 if the node was never active
+    merged: Booleans  # (V,) whether the node stands for several positions
     purity: float  # share of located steps at the most frequent position of their node
     located: float  # share of steps that have a node
     places_covered: float  # share of all positions that have a node
     nodes_per_place: float  # number of nodes with a position, divided by the number of positions with a node
+
+
+def true_places(
+    cognitive_map: CognitiveMap, walks: Walks, truth: Truth, codes: Codes | None = None
+) -> NodePlaces:
+    """The places of a map's nodes: the one judgement of score, report and explorer.
+
+    With the model's `codes` on the walks every walk counts. Without them the map alone says where the agent is, and
+    only as many walks are read as it takes to visit every node some times, so that large files stay cheap.
+    """
+    if codes is None:
+        some = slice(_enough_walks(walks, cognitive_map.num_nodes))
+        walks, truth = walks.rows(some), Truth(truth.positions[some], truth.world)
+    nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
+    return node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
+
+
+def _enough_walks(walks: Walks, num_nodes: int) -> int:
+    enough = min(max(_STEPS_A_NODE * num_nodes, _FEWEST_STEPS), _MOST_STEPS)
+    return max(1, int(np.searchsorted(np.cumsum(walks.lengths), enough, side="right")))
 
 
 def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) -> NodePlaces:
@@ -35,13 +59,17 @@ def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) 
     node, position = nodes[located].astype(np.int64), truth.positions[located]
     places = truth.world.num_positions
     cells, visits = np.unique(node * places + position, return_counts=True)
-    majority = np.full(num_nodes, -1, dtype=np.int32)
     rising = np.argsort(visits, kind="stable")  # the last write is the most frequent
-    majority[cells[rising] // places] = (cells[rising] % places).astype(np.int32)
+    cells, visits = cells[rising], visits[rising]
+    majority, most = np.full(num_nodes, -1, dtype=np.int32), np.zeros(num_nodes)
+    majority[cells // places] = (cells % places).astype(np.int32)
+    most[cells // places] = visits
     standing = majority[majority >= 0]
     covered = np.unique(standing).size
     return NodePlaces(
+        nodes=nodes,
         position=majority,
+        merged=most < MERGED_SHARE * np.bincount(node, minlength=num_nodes),
         purity=float((majority[node] == position).mean()) if node.size else 0.0,
         located=float(located.sum() / steps.sum()),
         places_covered=covered / places,

@@ -12,7 +12,7 @@ import numpy as np
 from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.closed_loop import goals_reached
 from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distance, world_graph
-from cogmap.evaluation.places import is_exact, node_places
+from cogmap.evaluation.places import is_exact, node_places, true_places
 from cogmap.evaluation.planning import (
     PlanningScores,
     WalkProblems,
@@ -24,7 +24,6 @@ from cogmap.evaluation.planning import (
 )
 from cogmap.evaluation.prediction import ceiling, next_observation_accuracy
 from cogmap.files import read_json, write_json
-from cogmap.planning.localise import whereabouts
 from cogmap.planning.rollouts import AnyState, Predictor, roll_out
 from cogmap.planning.shortest_paths import solve_many
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
@@ -162,8 +161,10 @@ def score(
     networkx_timeout: seconds for networkx to compute NormGED too; by default it does not.
     """
     _check_match(walks, truth, codes)
-    nodes = whereabouts(cognitive_map, codes, walks.observations, walks.actions) if nodes is None else nodes
-    places = node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
+    if nodes is None:
+        places = true_places(cognitive_map, walks, truth, codes)
+    else:
+        places = node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
     learned, true = map_graph(cognitive_map, places.position), world_graph(truth.world)
     distance = edit_distance(learned, true)
     by_networkx = (
@@ -171,7 +172,7 @@ def score(
     )
     free = paper_problems(walks, context_length, problems)
     bound = paper_problems(walks, context_length, problems, np.random.default_rng(seed))
-    planned, constrained = (_plan(cognitive_map, nodes, asked, truth) for asked in (free, bound))
+    planned, constrained = (_plan(cognitive_map, places.nodes, asked, truth) for asked in (free, bound))
     return Scores(
         test_accu=next_observation_accuracy(predicted, walks),
         ceiling=_ceiling(walks, truth),

@@ -130,11 +130,9 @@ def _of_room(
     }
     if codes is not None and run.quantizer is not None:
         from cogmap.evaluation.closed_loop import goals_reached_from_pixels
-        from cogmap.evaluation.places import node_places
-        from cogmap.planning.localise import whereabouts
+        from cogmap.evaluation.places import true_places
 
-        nodes = whereabouts(run.map, codes, walks.observations, walks.actions)
-        place = node_places(nodes, walks.step_mask(), run.map.num_nodes, truth).position
+        place = true_places(run.map, walks, truth, codes).position
         found["closed_loop_pixels"] = goals_reached_from_pixels(
             run.map, room, run.quantizer, place, GOALS_FROM_PIXELS, np.random.default_rng(0)
         )

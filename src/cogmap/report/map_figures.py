@@ -12,8 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from cogmap.evaluation.concepts import NodeConcepts
-from cogmap.evaluation.places import MERGED_SHARE
-from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, Truth, label_of
+from cogmap.records import Booleans, CognitiveMap, Floats, Integers, TableWorld, label_of
 from cogmap.report.colours import WALK_COLOUR, observation_colours, side_by_side
 from cogmap.report.room_figures import add_legend, cell_centres, draw_world
 from cogmap.report.style import FADED, INK, MANY_ARTISTS, styled
@@ -25,14 +24,6 @@ _WORD_LIMIT = 14  # characters of a label
 def points_at_places(world: TableWorld, position: Integers) -> Floats:
     """(V, 2) x, y of each node at its place (V,), those of one place side by side; nan where it has none."""
     return side_by_side(cell_centres(world), position)
-
-
-def merged_nodes(nodes: Integers, truth: Truth, num_nodes: int) -> Booleans:
-    """(V,) nodes that stand for several places, from the node of every step (B, N), -1 where there is none."""
-    located = nodes >= 0
-    visits = np.zeros((num_nodes, truth.world.num_positions))
-    np.add.at(visits, (nodes[located], truth.positions[located]), 1)
-    return visits.max(axis=1) < MERGED_SHARE * visits.sum(axis=1)
 
 
 @styled

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from cogmap.environments.oracle import follow, optimal_distances
+from cogmap.errors import BadWalks
+from cogmap.evaluation.places import NodePlaces, node_places
 from cogmap.evaluation.planning import WalkProblems, fitting_context, map_problems, paper_problems
-from cogmap.planning.localise import nodes_by_code
+from cogmap.planning.localise import whereabouts
 from cogmap.planning.shortest_paths import solve_many
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, Plan, Truth, Walks
 from cogmap.report.tables import Scored
@@ -49,8 +51,20 @@ class Material:
 def read_with(
     cognitive_map: CognitiveMap, walks: Walks, codes: Codes, predicted: Integers, truth: Truth | None
 ) -> Reading:
-    """A model's reading of test walks, with nodes by its codes."""
-    return Reading(walks, codes, predicted, nodes_by_code(cognitive_map, codes), truth)
+    """A model's reading of test walks, its nodes found as for the scores."""
+    nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
+    return Reading(walks, codes, predicted, nodes, truth)
+
+
+def places_of(material: Material) -> NodePlaces:
+    """The true places of the map's nodes on the test walks: the same as those of the scores."""
+    reading = material.reading
+    if reading is None:
+        raise BadWalks(f"{material.name} must have read test walks for this picture, it has not")
+    if reading.truth is None:
+        raise BadWalks("true places need the truth of the walks, there is none")
+    num_nodes = material.cognitive_map.num_nodes
+    return node_places(reading.nodes, reading.walks.step_mask(), num_nodes, reading.truth)
 
 
 class Attempt(NamedTuple):

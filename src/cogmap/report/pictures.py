@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from cogmap.errors import BadWalks
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step
-from cogmap.evaluation.places import node_places
 from cogmap.evaluation.prediction import accuracy_by_step, ceiling
 from cogmap.planning.localise import nodes_by_code
 from cogmap.records import CognitiveMap, Floats, Labels, Plan, TableWorld, Truth, label_of
@@ -22,8 +21,8 @@ from cogmap.report.curve_figures import (
     training_figure,
 )
 from cogmap.report.html import Picture
-from cogmap.report.map_figures import map_figure, merged_nodes, points_at_places
-from cogmap.report.material import Attempt, Example, Material, Reading
+from cogmap.report.map_figures import map_figure, points_at_places
+from cogmap.report.material import Attempt, Example, Material, Reading, places_of
 from cogmap.report.room_figures import plan_figure, world_figure
 from cogmap.report.style import styled, svg_text
 
@@ -75,8 +74,7 @@ def plan_picture(name: str, attempt: Attempt, example: Example, truth: Truth) ->
 
 def merged_picture(name: str, material: Material) -> tuple[Picture, int]:
     """The map with a ring around each node that stands for several places, and the number of these nodes."""
-    found, reading = material.cognitive_map, _reading(material)
-    merged = merged_nodes(reading.nodes, _truth(reading), found.num_nodes)
+    found, merged = material.cognitive_map, places_of(material).merged
     count = f"{merged.sum()} of its {found.num_nodes} nodes"
     text = f"{count}, ringed in fuchsia, stand for several places" if merged.any() else "No node is merged"
     drawn = picture(
@@ -149,10 +147,8 @@ def map_data(material: Material, example: Plan | None = None) -> dict[str, Any]:
 
 def place_points(material: Material) -> Floats:
     """(V, 2) x, y of each node at its true place; nan where it has none."""
-    reading, found = _reading(material), material.cognitive_map
-    truth = _truth(reading)
-    places = node_places(reading.nodes, reading.walks.step_mask(), found.num_nodes, truth)
-    return points_at_places(truth.world, places.position)
+    places = places_of(material)
+    return points_at_places(cast(Truth, material.truth).world, places.position)
 
 
 def is_drawable(world: TableWorld) -> bool:
@@ -173,18 +169,6 @@ def _ceiling(reading: Reading) -> Floats | None:
         return ceiling(reading.walks, reading.truth.world).by_step
     except BadWalks:
         return None
-
-
-def _reading(material: Material) -> Reading:
-    if material.reading is None:
-        raise BadWalks(f"this picture must have test walks, got none for {material.name}")
-    return material.reading
-
-
-def _truth(reading: Reading) -> Truth:
-    if reading.truth is None:
-        raise BadWalks("true places must have walks with truth, got walks without")
-    return reading.truth
 
 
 def _labels(labels: Labels | None, count: int) -> list[str]:

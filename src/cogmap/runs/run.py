@@ -89,12 +89,10 @@ class Run(RunFolder):
             raise BadWalks(
                 f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
             )
-        codes = Codes(
-            encode_and_predict(self.model, seen[None], done[None])[0],
-            np.array([len(seen)], dtype=np.int32),
-            self.config.num_codes,
-        )
-        node = int(whereabouts(self.map, codes, seen[None], done[None])[0, -1])
+        lengths = np.array([len(seen)], dtype=np.int32)
+        history = encode_and_predict(self.model, seen[None], done[None])[0]
+        codes = Codes(history, lengths, self.config.num_codes)
+        node = int(whereabouts(self.map, seen[None], done[None], lengths, codes)[0, -1])
         if node < 0:
             rule = "a history must lead to one place of the map"
             raise NotOnMap(f"{rule}, these {len(seen)} observation(s) do not yet: walk on")

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 from served_runs import ROOM, found_map
 
-from cogmap.app.opened_map import doubtful_edges
-from cogmap.app.truth_places import true_places
+from cogmap.app.shown_map import cell_points, doubtful_edges, wrong_edges
+from cogmap.evaluation.places import true_places
 from cogmap.records import CognitiveMap
+from cogmap.report.colours import side_by_side
 from cogmap.walks.sample import sample_walks
 
 WALKS, TRUTH = sample_walks(ROOM, 30, 100, np.random.default_rng(0))
@@ -43,10 +44,11 @@ def relabelled(found, node, num_nodes):
 
 def test_nodes_in_any_order_are_found():
     order = np.random.default_rng(5).permutation(48)
-    places = places_of(relabelled(found_map(), order, 48))
+    shuffled = relabelled(found_map(), order, 48)
+    places = places_of(shuffled)
     assert np.array_equal(places.position[order], np.arange(48))
     assert not places.merged.any()
-    assert not places.wrong.any()
+    assert not wrong_edges(shuffled, places.position, ROOM).any()
 
 
 def test_one_node_for_two_places_is_merged():
@@ -78,10 +80,11 @@ def test_two_nodes_for_one_place_lie_side_by_side():
     )
     places = places_of(doubled)
     assert np.array_equal(places.position, np.tile(np.arange(48), 2))
-    apart = places.points[:48] - places.points[48:]
+    points = side_by_side(cell_points(ROOM), places.position)
+    apart = points[:48] - points[48:]
     assert (np.hypot(*apart.T) > 0.1).all()
     cells = ROOM.coordinates[:, 1::-1]
-    assert (np.abs(places.points - np.tile(cells, (2, 1))) < 0.5).all()
+    assert (np.abs(points - np.tile(cells, (2, 1))) < 0.5).all()
 
 
 def test_an_edge_that_the_world_does_not_have_is_wrong():
@@ -96,9 +99,9 @@ def test_an_edge_that_the_world_does_not_have_is_wrong():
         "edge_support": np.append(support, 1),
     }
     wrong = replace(found, **extra)
-    places = places_of(wrong)
-    assert np.flatnonzero(places.wrong).tolist() == [len(target)]
-    assert not places.wrong[edge]
+    outside = wrong_edges(wrong, places_of(wrong).position, ROOM)
+    assert np.flatnonzero(outside).tolist() == [len(target)]
+    assert not outside[edge]
     assert np.flatnonzero(doubtful_edges(wrong)).tolist() == [len(target)]
 
 

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 from served_runs import ROOM, application, client_of, opened, write_run
 
-from cogmap.app.journeys import Journeys, new_journey
-from cogmap.app.limits import Limits
-from cogmap.app.refusals import Refusal
+from cogmap.app.schema import WalkRequest
+from cogmap.app.security import Limits, Refusal
+from cogmap.app.sessions import Sessions, new_session
 from cogmap.planning.navigator import Navigator
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    return write_run(tmp_path_factory.mktemp("journeys"))
+    return write_run(tmp_path_factory.mktemp("sessions"))
 
 
 @pytest.fixture(scope="module")
@@ -97,31 +97,31 @@ def test_what_cannot_be_done_changes_nothing(folder):
     lost = found.next_node.copy()
     lost[5, 2] = -1
     object.__setattr__(found, "next_node", lost)
-    journey = new_journey(found, None, {"position": 5}, 10)
-    before = journey.belief
+    session = new_session(found, None, WalkRequest(position=5), 10)
+    before = session.belief
     with pytest.raises(Refusal, match="`action` must be possible here, 0, 1, 3 is, got 2"):
-        journey.step(2)
-    assert journey.steps == 0
-    assert journey.belief is before
+        session.step(2)
+    assert session.steps == 0
+    assert session.belief is before
 
 
 def test_the_least_recently_used_makes_room_and_time_runs_out(folder):
     found, now = opened(folder[0]).map("minimal"), [0.0]
-    journeys = Journeys(Limits(sessions=2, session_seconds=10), clock=lambda: now[0])
-    first, second, third = (new_journey(found, None, {"seed": seed}, 10) for seed in range(3))
-    journeys.keep(first)
-    journeys.keep(second)
-    journeys.find(first.id)
-    journeys.keep(third)
-    assert len(journeys) == 2
+    sessions = Sessions(Limits(sessions=2, session_seconds=10), clock=lambda: now[0])
+    first, second, third = (new_session(found, None, WalkRequest(seed=seed), 10) for seed in range(3))
+    sessions.keep(first)
+    sessions.keep(second)
+    sessions.find(first.id)
+    sessions.keep(third)
+    assert len(sessions) == 2
     with pytest.raises(Refusal, match="the walk must be one that was begun"):
-        journeys.find(second.id)
+        sessions.find(second.id)
     now[0] = 9.0
-    assert journeys.find(first.id) is first
+    assert sessions.find(first.id) is first
     now[0] = 11.0
-    assert journeys.find(first.id) is first
+    assert sessions.find(first.id) is first
     with pytest.raises(Refusal):
-        journeys.find(third.id)
+        sessions.find(third.id)
 
 
 def test_history_is_bounded(folder):

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from cogmap.app.server import LOOPBACK, address, check_extra, listen, serve
 from cogmap.errors import BadConfig
 
 _POLITE = 10  # niceness
@@ -26,11 +27,8 @@ class Page:
     def __init__(self, server: subprocess.Popen[str], address: str) -> None:
         self._server, self.address = server, address
 
-    def stay(self) -> None:
-        """On a terminal the page stays until Ctrl-C; a script is not kept waiting."""
-        if not sys.stdout.isatty():
-            return
-        print(f"the page stays at {self.address} until Ctrl-C", flush=True)
+    def wait(self) -> None:
+        """Keep the page up until Ctrl-C."""
         try:
             self._server.wait()
         except KeyboardInterrupt:
@@ -38,24 +36,26 @@ class Page:
 
 
 @contextmanager
-def served_beside(folder: Path, walks: Path | None) -> Iterator[Page | None]:
-    """Serve a run folder that is about to be written. In a training over several processes only the first does."""
+def served_beside(folder: str | Path, walks: str | Path | None = None) -> Iterator[Page | None]:
+    """Serve a run folder that is about to be written, until the block ends.
+
+    In a training over several processes only the first one serves; the others get None.
+    """
     if os.environ.get("RANK", "0") != "0":
         yield None
         return
-    from cogmap.app.server import check_extra
-
     check_extra()
-    told = [sys.executable, "-m", "cogmap.commands.serve_beside", str(folder)]
-    told += [] if walks is None else [str(walks)]
+    command = [sys.executable, "-m", "cogmap.app.beside", str(folder)]
+    command += [] if walks is None else [str(walks)]
     server = subprocess.Popen(
-        told, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     try:
         first = server.stdout.readline().strip() if server.stdout else ""
         if not first.startswith("http"):
-            raise BadConfig(first or "the explorer must be able to start beside the training, it does not")
-        print(f"watch it at {first}", file=sys.stderr, flush=True)
+            raise BadConfig(
+                first or "the explorer must be able to start beside the training, it ended at once"
+            )
         yield Page(server, first)
     finally:
         _end(server)
@@ -73,25 +73,24 @@ def _end(server: subprocess.Popen[str]) -> None:
 
 
 def main(folder: Path, walks: Path | None) -> None:
-    """The child: tell the address in one line, and serve until standard input closes."""
+    """The child: print the address in one line, and serve until standard input closes."""
     from cogmap.app.application import Application
-    from cogmap.app.keeper import Keeper
-    from cogmap.app.server import address, listen, serve
+    from cogmap.app.watcher import RunWatcher
 
     os.nice(_POLITE)
     try:
-        listening = listen("127.0.0.1", None)
+        listening = listen(LOOPBACK, None)
     except BadConfig as problem:
         print(problem, flush=True)
         return
-    keeper = Keeper(folder, walks)
-    keeper.refresh()
+    watcher = RunWatcher(folder, walks)
+    watcher.refresh()
 
     def started(stop: Callable[[], None]) -> None:
         print(address(listening), flush=True)
         threading.Thread(target=_stop_at_the_end, args=(stop,), daemon=True).start()
 
-    serve(Application(keeper).asgi, listening, started)
+    serve(Application(watcher).asgi, listening, started)
 
 
 def _stop_at_the_end(stop: Callable[[], None]) -> None:

@@ -1,0 +1,277 @@
+"""What each address does, as plain functions of a checked request."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar, cast, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cogmap.app import replay, schema
+from cogmap.app.security import Limits, Refusal
+from cogmap.app.sessions import Sessions, new_session
+from cogmap.app.shown_map import ShownMap, cell_points
+from cogmap.app.watcher import RunWatcher
+from cogmap.environments.oracle import true_edges
+from cogmap.errors import CogmapError, MissingExtra
+from cogmap.planning.shortest_paths import (
+    Problem,
+    Showing,
+    avoided_observations,
+    check_node,
+    solve,
+    solve_many,
+)
+from cogmap.records import Floats, Labels, Plan, TableWorld, Walks, label_of
+from cogmap.report.colours import observation_colours
+from cogmap.report.paper_rows import paper_table
+from cogmap.report.tables import Scored, score_table
+from cogmap.runs.folder import MapKind
+from cogmap.version import __version__
+
+_DIGITS = 4  # of a coordinate
+
+Body = TypeVar("Body")
+
+
+@dataclass(frozen=True)
+class Call(Generic[Body]):
+    """A request: the variable parts of its address, its query, and its checked body."""
+
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    body: Body
+
+    def number(self, name: str) -> int:
+        """A whole number in the address; anything else is an address that does not exist."""
+        text = self.path[name]
+        if not (text.isascii() and text.isdecimal() and len(text) <= 10):
+            raise Refusal(404, f"`{name}` in the address must be a whole number, got {text[:40]!r}")
+        return int(text)
+
+
+class Handlers:
+    """One run, and the agents that walk in it: a method an address."""
+
+    def __init__(self, watcher: RunWatcher, limits: Limits) -> None:
+        self.watcher = watcher
+        self.limits = limits
+        self.sessions = Sessions(limits)
+
+    def run(self, call: Call[None]) -> schema.Run:
+        watcher, run = self.watcher, self.watcher.known_run()
+        num_observations = run.config.num_observations
+        minimal = watcher.maps.get("minimal")
+        return {
+            "name": run.name,
+            "folder": watcher.folder.resolve().name,
+            "version": __version__,
+            "observations": {
+                "labels": _words(run.observation_labels, num_observations),
+                "colours": list(observation_colours(num_observations)),
+            },
+            "actions": {"labels": _words(run.action_labels, run.config.num_actions)},
+            "maps": [_summary(shown) for shown in watcher.maps.values()],
+            "truth": watcher.truth is not None,
+            "walks": _walks_size(watcher.walks),
+            "world": "map" if watcher.truth is None else "true",
+            "views": watcher.views is not None,
+            "concepts": watcher.concepts is not None,
+            "state": watcher.state,
+            "warnings": [] if minimal is None else list(minimal.map.warnings),
+            "scores": _score_table(watcher.scores, self._world, num_observations),
+            "config": dict(run.stored),
+        }
+
+    def live(self, call: Call[None]) -> schema.Live:
+        watcher, run = self.watcher, self.watcher.run
+        last = watcher.rows[-1] if watcher.rows else {}
+        return {
+            "state": watcher.state,
+            "step": last.get("step"),
+            "last_step": None if run is None else run.training.steps,
+            "seconds": last.get("seconds"),
+            "validation_accuracy": last.get("validation_accuracy"),
+            "rows": len(watcher.rows),
+            "revisions": {kind: shown.revision for kind, shown in watcher.maps.items()},
+            "problems": watcher.problems,
+        }
+
+    def metrics(self, call: Call[None]) -> schema.Metrics:
+        num_codes = self.watcher.known_run().config.num_codes
+        return {"columns": self.watcher.metric_columns(), "num_codes": num_codes}
+
+    def map(self, call: Call[None]) -> ShownMap:
+        return self.watcher.map(_kind(call.path["kind"], "`kind` in the address", 404))
+
+    def room(self, call: Call[None]) -> schema.Room:
+        world = self.watcher.known_truth().world
+        cells = cell_points(world)
+        source, action, target = true_edges(world, bumps=False)
+        return {
+            "name": world.name,
+            "positions": world.num_positions,
+            "observation": world.observation.tolist(),
+            "x": _column(cells, 0),
+            "y": _column(cells, 1),
+            "moves": {"source": source.tolist(), "action": action.tolist(), "target": target.tolist()},
+        }
+
+    def concepts(self, call: Call[None]) -> schema.Concepts:
+        found = self.watcher.concepts
+        if found is None:
+            raise Refusal(404, "the run must hold concepts.json for this, got none")
+        colours = observation_colours(len(found.names))
+        return {
+            "concept": [found.names[concept] if concept >= 0 else None for concept in found.concept.tolist()],
+            "colours": dict(zip(found.names, colours, strict=True)),
+        }
+
+    def view(self, call: Call[None]) -> bytes:
+        """A PNG of what is seen at a node."""
+        shown, views = self._queried_map(call), self.watcher.views
+        node = check_node(shown.map, call.number("node"), "node")
+        fits = views is not None and shown.kind == "minimal" and node < len(views.view_of_node)
+        if views is None or not fits or views.view_of_node[node] < 0:
+            raise Refusal(404, f"the run must hold a view of node {node} in views.npz, got none")
+        return png_bytes(views.views[views.view_of_node[node]])
+
+    def replay(self, call: Call[None]) -> schema.Replay:
+        walks = self.watcher.known_walks()
+        return replay.replay(self._queried_map(call), walks, self.watcher.truth, call.number("walk"))
+
+    def replay_step(self, call: Call[None]) -> schema.ReplayStep:
+        walks = self.watcher.known_walks()
+        return replay.replay_step(self._queried_map(call), walks, call.number("walk"), call.number("step"))
+
+    def plan(self, call: Call[schema.PlanRequest]) -> schema.Plan:
+        shown, problem = self._asked_map(call.body), _problem(call.body)
+        plan = solve(shown.map, problem.start, problem.goal, problem.avoid, problem.strict)
+        return _plan_answer(shown, problem, plan, self._world)
+
+    def plans(self, call: Call[schema.PlansRequest]) -> schema.Plans:
+        """One after the other, errors in their places."""
+        shown, problems = self._asked_map(call.body), [_problem(one) for one in call.body.problems]
+        outcomes = zip(problems, solve_many(shown.map, problems), strict=True)
+        return {
+            "plans": [
+                {"error": str(outcome)}
+                if isinstance(outcome, CogmapError)
+                else _plan_answer(shown, problem, outcome, self._world)
+                for problem, outcome in outcomes
+            ]
+        }
+
+    def locate(self, call: Call[schema.LocateRequest]) -> schema.Place:
+        return replay.locate(self._asked_map(call.body), call.body)
+
+    def new_walk(self, call: Call[schema.WalkRequest]) -> schema.Walk:
+        shown = self._asked_map(call.body)
+        session = new_session(shown, self._world, call.body, self.limits.kept_steps)
+        return self.sessions.keep(session).walk_answer()
+
+    def walk(self, call: Call[None]) -> schema.Walk:
+        return self.sessions.find(call.path["id"]).walk_answer()
+
+    def step(self, call: Call[schema.StepRequest]) -> schema.Step:
+        return self.sessions.step(call.path["id"], call.body).step_answer()
+
+    def end_walk(self, call: Call[None]) -> None:
+        self.sessions.end(call.path["id"])
+
+    @property
+    def _world(self) -> TableWorld | None:
+        return None if self.watcher.truth is None else self.watcher.truth.world
+
+    def _asked_map(self, asked: schema.OnMap) -> ShownMap:
+        return self.watcher.map(asked.map, asked.revision)
+
+    def _queried_map(self, call: Call[None]) -> ShownMap:
+        return self.watcher.map(_kind(call.query.get("map", "minimal"), "`map`", 422))
+
+
+def png_bytes(image: NDArray[np.uint8]) -> bytes:
+    """An image (H, W, C) as a PNG file: grey, colours, or colours and opacity."""
+    try:
+        from PIL import Image
+    except ImportError:
+        raise MissingExtra('views need pillow: pip install "cogmap[serve]"') from None
+    stream = io.BytesIO()
+    Image.fromarray(image[:, :, 0] if image.shape[2] == 1 else image).save(stream, "PNG")
+    return stream.getvalue()
+
+
+def _kind(text: str, name: str, status: int) -> MapKind:
+    if text not in get_args(MapKind):
+        raise Refusal(status, f"{name} must be minimal or paper, got {text[:40]!r}")
+    return cast(MapKind, text)
+
+
+def _summary(shown: ShownMap) -> schema.MapSummary:
+    return {
+        "kind": shown.kind,
+        "revision": shown.revision,
+        "nodes": shown.map.num_nodes,
+        "edges": shown.map.num_edges,
+        "explained": shown.map.explained,
+        "warnings": list(shown.map.warnings),
+        "early": shown.early,
+    }
+
+
+def _problem(asked: schema.Problem) -> Problem:
+    goal: Any = asked.goal if asked.showing is None else Showing(asked.showing)
+    return Problem(asked.start, goal, tuple(asked.avoid), asked.strict)
+
+
+def _plan_answer(shown: ShownMap, problem: Problem, plan: Plan, world: TableWorld | None) -> schema.Plan:
+    avoided = avoided_observations(shown.map, problem.avoid)
+    observations = plan.observations.tolist()
+    return {
+        "nodes": plan.nodes.tolist(),
+        "actions": plan.actions.tolist(),
+        "observations": observations,
+        "avoided": avoided.isdisjoint(observations[1:-1]),
+        "positions": _met(shown, plan, world),
+    }
+
+
+def _met(shown: ShownMap, plan: Plan, world: TableWorld | None) -> list[int] | None:
+    """The true positions that following the plan meets, from the one that its first node stands for."""
+    if world is None or shown.position is None or shown.position[plan.nodes[0]] < 0:
+        return None
+    met = [int(shown.position[plan.nodes[0]])]
+    for action in plan.actions.tolist():
+        met.append(int(world.next_position[met[-1], action]))
+    return met
+
+
+def _words(labels: Labels | None, count: int) -> list[str]:
+    return [str(label_of(labels, index)) for index in range(count)]
+
+
+def _walks_size(walks: Walks | None) -> schema.WalksSize | None:
+    return None if walks is None else {"count": walks.num_walks, "longest": walks.num_steps}
+
+
+def _score_table(
+    scored: Sequence[Scored], world: TableWorld | None, num_observations: int
+) -> schema.ScoreTable | None:
+    if not scored:
+        return None
+    table = score_table(scored, paper_table("room" if world is None else world.name, num_observations))
+    return {
+        "columns": list(table.columns),
+        "rows": [list(row) for row in table.rows],
+        "caption": table.caption,
+    }
+
+
+def _column(points: Floats | None, axis: int) -> list[float] | None:
+    if points is None:
+        return None
+    values: list[float] = points[:, axis].round(_DIGITS).tolist()
+    return values
