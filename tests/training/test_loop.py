@@ -248,7 +248,7 @@ def test_impossible_training_configs_are_reported(name: str) -> None:
 _TWO_PROCESSES = """
 import os, sys, torch
 sys.path.insert(0, sys.argv[2])
-from test_trainer import KINDS, some_walks
+from test_loop import KINDS, some_walks
 from cogmap.training.loop import Trainer
 from cogmap.training.split import split_walks
 from cogmap.training.devices import joined_processes
