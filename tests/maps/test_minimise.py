@@ -127,7 +127,7 @@ def merged_pairs(seed: int) -> Coded:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_merged_places_do_not_pass_for_one(seed: int) -> None:
-    """Most codes have no clear target and get no node; the nodes that stay have fewer edges than moves that were tried."""
+    """Most codes have no clear target and get no node; the nodes that stay have fewer edges than moves tried."""
     coded = merged_pairs(seed)
     found, _ = minimised(coded)
     view = survey(coded.walks, found.steps)
