@@ -16,7 +16,7 @@ from cogmap.maps.cluster import hamming_clusters
 from cogmap.maps.counts import unique_codes
 from cogmap.records import Codes, CognitiveMap, Walks
 
-NO_PLACES = "no code was seen often enough, and led anywhere clear, to stand for a place"
+NO_PLACES = "no code is frequent enough, with clear transitions, to stand for a place"
 NO_NEIGHBOURS = "no code kept two neighbours each way above the threshold"
 GOLDEN = Path(__file__).parents[1] / "golden" / "gru_room_codes.npz"
 
