@@ -36,7 +36,7 @@ test: lint browser graphics
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m "not learning" -n 2  # two workers: one thread each, or they wait for each other
 
 learn-test: setup
-	$(BIN)/python -m pytest -m learning
+	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m learning -n 2  # 16 minutes of processor time: some 9 on two quiet cores
 
 bench: setup
 	$(BIN)/python -m benchmarks

@@ -1,41 +1,90 @@
 """The demo: the story from beginning to end, and only its own files are ever taken away."""
 
+import json
+import re
+import shlex
+from dataclasses import replace
+
+import numpy as np
 import pytest
+from report_material import merged_map
 
 from cogmap.cli import main
 from cogmap.commands import demo
+from cogmap.environments.oracle import optimal_distances
+from cogmap.environments.room import AliasedRoom
+from cogmap.evaluation.ged import true_map
+from cogmap.evaluation.scores import Scores
+from cogmap.maps.store import save_map
+from cogmap.runs.folder import MAP_FILES
+from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
+from cogmap.walks.truth_store import load_truth
+
+ROOM = AliasedRoom(4, 5, observations=4, seed=0)
+SIZES = {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6}
+BY_SIGHT = {
+    "code_tuples": np.zeros((1, 1), dtype=np.int32),
+    "code_node": np.array([-1]),
+}  # no code tells a place
+
+
+def learn_little(walks, out, **options):
+    """A training of five steps, and the maps that whole ones find: the room itself, and one of what looks alike."""
+    little = {"num_codes": 50, "width": 32, "bottleneck_from": 0, "steps": 5}
+    learn(walks, out, **options | little)
+    whole, alike = true_map(ROOM), merged_map(ROOM)[0]
+    save_map(out / MAP_FILES["minimal"], replace(whole, kind="minimal", **BY_SIGHT))
+    save_map(out / MAP_FILES["paper"], replace(alike, kind="paper", **BY_SIGHT))
+    return load_run(out)
 
 
 @pytest.fixture
 def small(monkeypatch):
-    """A story told in seconds; what is learned in them is not the point."""
-
-    def learn_little(walks, out, **options):
-        little = {"num_codes": 50, "width": 32, "bottleneck_from": 0, "steps": 5}
-        return learn(walks, out, **options | little)
-
+    """A story told in seconds."""
     monkeypatch.setattr("cogmap.tasks.learning.learn", learn_little)
-    for name, value in {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6, "STEPS": 40}.items():
+    for name, value in SIZES.items():
         monkeypatch.setattr(demo, name, value)
 
 
-def test_the_story_leaves_everything_to_go_on_with(small, tmp_path, capsys):
+def test_the_story_scores_both_maps_and_what_it_says_to_try_next_works(small, tmp_path, capsys):
     out = tmp_path / "demo"
     assert main(["demo", "--out", str(out)]) == 0
     told = capsys.readouterr().out
     for stage in range(1, 6):
         assert f"[{stage}/5]" in told
+    own, baseline = (
+        Scores.load(out / "runs" / name) for name in ("room/scores.json", "room_one_step/scores.paper.json")
+    )
+    assert (own.exact, own.imp_fallback, own.ratio_sp, own.norm_ged) == (True, 1.0, 1.0, 0.0)
+    assert (own.nodes, own.positions, own.problems) == (20, 20, 6)
+    assert (baseline.exact, baseline.nodes) == (False, merged_map(ROOM)[0].num_nodes)
+    assert baseline.norm_ged > 0
+    rows = {
+        name: numbers.split() for name, numbers in re.findall(r"^(TDB.*?, here\S*.*?)  +(.*)$", told, re.M)
+    }
+    assert rows["TDB(S=3, M=1), here"] == [f"{100 * own.test_accu:.2f}", "100.00", "1.000", "0.000", "20"]
+    assert rows["TDB(S=1, M=1), here, the paper's map"][-1] == str(baseline.nodes)
     assert "TDB(S=3, M=1), in the paper" in told
-    assert f"  cogmap plan {out}/runs/room --walks {out}/test.npz --from 3:50 --to 3:350 --avoid 1" in told
-    for name in (
-        "room.npz",
-        "test.truth.npz",
-        "runs/room/map.npz",
-        "runs/room_one_step/scores.json",
-        "report.html",
-    ):
+    page = (out / "report.html").read_text(encoding="utf-8")
+    assert "There are 20 places, and the map is exact; it solves 100.00% of the planning problems." in page
+    for name in ("room.npz", "test.truth.npz", "runs/room/map.npz", "runs/room_one_step/scores.json"):
         assert (out / name).is_file()
+    assert_next_commands_work(out, re.findall(r"^  cogmap (plan|evaluate) (.*)$", told, re.MULTILINE), capsys)
+
+
+def assert_next_commands_work(out, commands, capsys):
+    (plan, asked), (evaluate, scored) = commands
+    assert main([plan, *shlex.split(asked), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert asked.endswith("--from 3:50 --to 3:350 --avoid 1")
+    position, goal = load_truth(out / "test.npz").positions[3, [50, 350]].tolist()
+    assert len(found["actions"]) == optimal_distances(ROOM, avoid=(1,))[position, goal]
+    for action in found["action_indices"]:
+        position = int(ROOM.next_position[position, action])
+    assert position == goal
+    assert main([evaluate, *shlex.split(scored), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["nodes"] == merged_map(ROOM)[0].num_nodes
 
 
 def test_an_earlier_demo_is_cleared_away_and_nothing_else(tmp_path):

@@ -11,6 +11,7 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.commands import demo_family
+from cogmap.environments.oracle import optimal_distances
 from cogmap.errors import BadConfig
 from cogmap.maps.store import load_map
 from cogmap.records import Walks
@@ -18,6 +19,7 @@ from cogmap.runs.run import load_run
 from cogmap.tasks.family import chosen_names
 from cogmap.walks.family import save_family_walks
 from cogmap.walks.store import load_walks, save_walks
+from cogmap.walks.truth_store import load_truth
 
 STORED = Path(__file__).parents[2] / "results" / "models" / "rooms-4x5"
 
@@ -44,12 +46,16 @@ def some_rooms_walks(tmp_path: Path) -> Path:
     return tmp_path / "test.npz"
 
 
+def room_with_most_walks(tmp_path: Path) -> int:
+    return int(np.bincount(np.load(tmp_path / "test.npz")["rooms"]).argmax())
+
+
 def of_one_room(tmp_path: Path, steps: int = 300) -> Walks:
     """The walks of the room that the most of 40 walks are in."""
     path = some_rooms_walks(tmp_path)
     rooms = np.load(path)["rooms"]
     walks = load_walks(path)
-    chosen = walks.rows(np.flatnonzero(rooms == np.bincount(rooms).argmax()))
+    chosen = walks.rows(np.flatnonzero(rooms == room_with_most_walks(tmp_path)))
     return Walks(
         chosen.observations[:, :steps],
         chosen.actions[:, : steps - 1],
@@ -82,8 +88,14 @@ def test_a_new_room_is_mapped_from_its_own_walks(
         "--json",
     ]
     assert main(plan) == 0
-    actions = json.loads(capsys.readouterr().out)
-    assert "error" not in str(actions)
+    actions = json.loads(capsys.readouterr().out)["action_indices"]
+    truth = load_truth(tmp_path / "test.npz")
+    walk_of_room = int((np.load(tmp_path / "test.npz")["rooms"] == room_with_most_walks(tmp_path)).argmax())
+    start, goal = truth.positions[walk_of_room, [100, 250]].tolist()
+    assert len(actions) == optimal_distances(truth.world)[start, goal]
+    for action in actions:
+        start = int(truth.world.next_position[start, action])
+    assert start == goal
 
 
 def test_walks_of_several_rooms_need_a_room_to_be_named(

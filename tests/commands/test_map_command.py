@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 
 import cogmap
 from cogmap.cli import main
 from cogmap.maps.store import load_map
+from cogmap.records import CognitiveMap
 from cogmap.walks.store import save_walks
 
 
@@ -37,13 +40,42 @@ def test_map_is_rebuilt_from_walks(place: Path, capsys: pytest.CaptureFixture[st
     assert json.loads(capsys.readouterr().out)["nodes"] == before.num_nodes == 4
 
 
-@pytest.mark.parametrize("suffix", [".npz", ".graphml", ".dot", ".json"])
+def edges_of(found: CognitiveMap) -> set[tuple[int, int, str]]:
+    ends = zip(
+        found.edge_source.tolist(), found.edge_target.tolist(), found.edge_action.tolist(), strict=True
+    )
+    return {(source, target, str(action)) for source, target, action in ends}
+
+
+def from_graphml(path: Path) -> set[tuple[int, int, str]]:
+    graph = networkx.read_graphml(path, node_type=int, force_multigraph=True)
+    return {(source, target, data["label"]) for source, target, data in graph.edges(data=True)}
+
+
+def from_dot(path: Path) -> set[tuple[int, int, str]]:
+    found = re.findall(r'^  (\d+) -> (\d+) \[label="(.*)", ', path.read_text(), re.MULTILINE)
+    return {(int(source), int(target), label) for source, target, label in found}
+
+
+def from_json(path: Path) -> set[tuple[int, int, str]]:
+    return {(edge["source"], edge["target"], edge["label"]) for edge in json.loads(path.read_text())["edges"]}
+
+
+READERS = {
+    ".npz": lambda path: edges_of(load_map(path)),
+    ".graphml": from_graphml,
+    ".dot": from_dot,
+    ".json": from_json,
+}
+
+
+@pytest.mark.parametrize("suffix", READERS)
 def test_map_is_written_for_other_programs(
     place: Path, suffix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     out = place / f"map{suffix}"
     assert main(["map", str(place / "run"), "--out", str(out)]) == 0
-    assert out.stat().st_size > 0
+    assert READERS[suffix](out) == edges_of(load_map(place / "run" / "map.npz"))
     assert "4 nodes" in told(capsys)
     assert main(["map", str(place / "run"), "--out", str(out)]) == 2
     assert "exists; add --force" in told(capsys)

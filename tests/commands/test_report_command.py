@@ -1,5 +1,6 @@
 """`cogmap report` on a run trained for a moment: what it writes, with and without walks, and what it refuses."""
 
+import base64
 import json
 
 import pytest
@@ -41,8 +42,10 @@ def test_a_run_alone(folder, capsys):
         "--encoder gru --prediction-steps 3 --bottlenecks 1 --seed 0 --change num_codes=50 width=32 steps=5 "
         "bottleneck_from=0" in page
     )
-    assert (folder / "own" / "figures" / "map.svg").stat().st_size > 0
-    assert (folder / "own" / "figures" / "training.svg").stat().st_size > 0
+    for name in ("map", "training"):
+        picture = (folder / "own" / "figures" / f"{name}.svg").read_bytes()
+        assert picture.startswith(b"<svg ")
+        assert base64.b64encode(picture).decode() in page
 
 
 def test_scores_that_evaluate_wrote_are_shown(folder, capsys):

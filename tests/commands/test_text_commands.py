@@ -9,6 +9,8 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.environments.ginc import GincConfig, write_ginc
+from cogmap.runs.run import load_run
+from cogmap.walks.text import text_walks
 
 SENTENCES = "the cat sat on the mat . the dog ran to the cat . a bird flew over the mat . "
 SMALL = ["width=16", "num_codes=30", "batch_size=4", "window=10", "bottleneck_from=5", "head_width=16"]
@@ -38,7 +40,10 @@ def test_learning_tells_of_a_graph(run: Path, capsys: pytest.CaptureFixture[str]
 def test_a_text_is_scored_in_the_vocabulary_of_the_run(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (run.parent / "new.txt").write_text("the cat sat . the dog sat .")
     assert main(["evaluate", str(run), "--walks", str(run.parent / "new.txt"), "--json"]) == 0
-    assert 0 <= json.loads(capsys.readouterr().out)["test_accu"] <= 1
+    learned = load_run(run)
+    text = text_walks("the cat sat . the dog sat .", labels=learned.observation_labels)
+    right = learned.encode(text)[1] == text.observations[:, 1:]
+    assert json.loads(capsys.readouterr().out)["test_accu"] == right.mean()
     (run.parent / "strange.txt").write_text("the cow sat")
     assert main(["evaluate", str(run), "--walks", str(run.parent / "strange.txt")]) == 2
     assert "label 'cow' in `text` is not known" in capsys.readouterr().err

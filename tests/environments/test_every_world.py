@@ -1,5 +1,6 @@
 """One set of rules over every world there is."""
 
+import networkx
 import numpy as np
 import pytest
 
@@ -52,8 +53,29 @@ def make(request):
 
 
 def test_keeps_every_rule(make):
+    """The rules that `check_environment` names, each counted here by itself."""
     world = make()
-    assert isinstance(world, TableWorld)
+    places, actions = world.next_position.shape
+    assert set(world.next_position.ravel().tolist()) == set(range(places))  # nobody is out of reach
+    assert world.observation.shape == (places,)
+    assert set(world.observation.tolist()) <= set(range(world.num_observations))
+    legal = world.legal_actions()
+    assert legal.any(axis=1).all()
+    stays = np.broadcast_to(np.arange(places)[:, None], (places, actions))
+    assert np.array_equal(world.next_position[~legal], stays[~legal])
+    ways = networkx.DiGraph((int(p), int(world.next_position[p, a])) for p, a in np.argwhere(legal))
+    assert networkx.is_strongly_connected(ways)
+    assert ways.number_of_nodes() == places
+    for table in (world.next_position, world.observation, world.legal, world.coordinates):
+        assert table is None or not table.flags.writeable
+    if world.coordinates is not None:
+        assert len({tuple(point) for point in world.coordinates.tolist()}) == places
+        assert np.isfinite(world.coordinates).all()
+    for labels, count in (
+        (world.observation_labels, world.num_observations),
+        (world.action_labels, actions),
+    ):
+        assert labels is None or len(set(labels)) == count
     check_environment(world)
 
 

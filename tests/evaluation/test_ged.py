@@ -1,7 +1,5 @@
 """Bounds against networkx's exact answer on small graphs, and what is known about large ones."""
 
-import time
-
 import networkx
 import numpy as np
 import pytest
@@ -100,7 +98,7 @@ def test_one_way_edges_differ_from_two_way_edges():
     assert bounds.lower <= exact(one_way, back) == 2 == bounds.upper
 
 
-def test_a_large_damaged_map_takes_less_than_a_second():
+def test_bounds_of_a_large_damaged_map_hold_what_undoing_the_damage_costs():
     world = AliasedRoom(15, 20)
     rng = np.random.default_rng(0)
     right = true_map(world)
@@ -110,7 +108,18 @@ def test_a_large_damaged_map_takes_less_than_a_second():
     learned = _graph(
         position.astype(np.int32), np.append(right.edge_source, twin), np.append(right.edge_target, twin)
     )
-    began = time.process_time()
     bounds = edit_distance(learned, world_graph(world))
-    assert time.process_time() - began < 1
-    assert 0 < bounds.lower <= bounds.upper < bounds.size
+    undone = cost_of_keeping_the_first(learned, world_graph(world))
+    assert 100 <= bounds.lower <= undone
+    assert bounds.lower <= bounds.upper < 1.25 * undone  # the edits that were found are not the fewest
+
+
+def cost_of_keeping_the_first(learned, true):
+    """Edits where learned node p becomes true node p, and every further node is deleted, counted edge by edge."""
+    first = len(true.position)
+    ours = set(zip(learned.source.tolist(), learned.target.tolist(), strict=True))
+    theirs = set(zip(true.source.tolist(), true.target.tolist(), strict=True))
+    place = learned.position.tolist()
+    renamed = sum(place[node] != node for node in range(first))
+    changed = sum({place[source], place[target]} != {source, target} for source, target in ours & theirs)
+    return (len(place) - first) + renamed + len(ours ^ theirs) + changed

@@ -74,9 +74,10 @@ def test_one_way_doors_do_not_tear_a_map_apart() -> None:
 
 
 def test_no_nodes_one_node_two_nodes() -> None:
-    for places in (1, 2):
+    for places, drawn in ((1, [[0, 0]]), (2, [[0, 0], [1, 0]])):
         table = np.full((places, 1), places - 1)
-        assert layout_map(map_of(TableWorld(table, np.zeros(places, int), 1))).shape == (places, 2)
+        found = layout_map(map_of(TableWorld(table, np.zeros(places, int), 1)))
+        np.testing.assert_allclose(found, drawn, atol=1e-9)
     found = map_of(TableWorld(np.array([[0]]), np.array([0]), 1))
     nothing = {name: np.zeros(0, int) for name in ("node_observation", "node_support", "code_node")}
     edges = {name: np.zeros(0, int) for name in ("edge_source", "edge_action", "edge_target", "edge_support")}

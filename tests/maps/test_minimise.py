@@ -127,12 +127,14 @@ def merged_pairs(seed: int) -> Coded:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_merged_places_do_not_pass_for_one(seed: int) -> None:
-    """The moves of such nodes have no clear target, and the map has fewer edges than moves that were tried."""
+    """Most codes have no clear target and get no node; the nodes that stay have fewer edges than moves tried."""
     coded = merged_pairs(seed)
     found, _ = minimised(coded)
     view = survey(coded.walks, found.steps)
     tried = view.tries > 20
-    assert view.num_nodes == 0 or ((view.next_node < 0) & tried).sum() > 0.2 * tried.sum()
+    assert 0 < view.num_nodes < len(np.unique(coded.codes.codes)) / 2
+    assert (found.steps < 0).mean() > 0.4
+    assert ((view.next_node < 0) & tried).sum() > 0.2 * tried.sum()
 
 
 def textbook_minimum(table: np.ndarray, seen: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ import pytest
 from cogmap.environments.ginc import GincConfig, read_truth, write_ginc
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.evaluation.concepts import load_concepts
+from cogmap.planning.localise import nodes_by_code
 from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
@@ -98,7 +99,15 @@ def test_a_run_holds_graph_unit_and_concepts(ginc: Path, tmp_path: Path) -> None
     assert run.map.kind == "paper"
     found = load_concepts(run.folder / CONCEPTS_FILE, run.map.num_nodes)
     assert found.names == ("concept 0", "concept 1")
-    assert 0.5 <= found.purity <= 1
+    nodes = nodes_by_code(run.map, run.encode(source.plain)[0])
+    shares = np.array(
+        [
+            [((nodes == node).sum(axis=1) * (source.concept == one)).sum() for one in (0, 1)]
+            for node in range(run.map.num_nodes)
+        ]
+    )
+    assert found.purity == pytest.approx(shares.max(axis=1).sum() / shares.sum())
+    assert run.map.num_nodes > 0
     assert load_run(run.folder).config.width == 16
 
 

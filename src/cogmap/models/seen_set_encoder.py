@@ -63,6 +63,7 @@ class SeenSetEncoder(nn.Module):
         if state is not None:
             seen = seen | state.tensors[-1][0, :, None]
         mixed: Tensor = self.mix(
-            self.reader.observation_embedding(observations) + self.from_seen(seen.float())
+            self.reader.observation_embedding(observations)
+            + self.from_seen(seen.to(self.from_seen.weight.dtype))
         )
         return mixed, seen

@@ -1,8 +1,6 @@
-"""The page's planner against the package's, on the same maps."""
+"""The page's planner, in a real browser, against the package's, on the same maps."""
 
-import json
-import shutil
-import subprocess
+import base64
 from importlib.resources import files
 
 import numpy as np
@@ -16,29 +14,27 @@ from cogmap.planning.shortest_paths import solve
 from cogmap.records import CognitiveMap, TableWorld
 from cogmap.report.pictures import map_data
 
-NODE = shutil.which("node")
-pytestmark = pytest.mark.skipif(NODE is None, reason="needs node")
-
+PLANNER = files("cogmap.report").joinpath("shared/planner.js").read_bytes()
 SCRIPT = """
-import { readFileSync } from "node:fs";
-const { map, problems } = JSON.parse(readFileSync(0, "utf8"));
-const edges = makeTransitions(map);
-const plans = problems.map(([start, goal, avoid]) => shortestPlan(map, edges, start, goal, new Set(avoid)));
-console.log(JSON.stringify(plans));
+const [module, map, problems, done] = arguments;
+import(module).then(({ makeTransitions, shortestPlan }) => {
+  const edges = makeTransitions(map);
+  done(problems.map(([start, goal, avoid]) => shortestPlan(map, edges, start, goal, new Set(avoid))));
+}, (problem) => done(String(problem)));
 """
 
 
-def plans_of_the_page(found, problems):
-    data = map_data(material(found, truth=None, reads=False))
-    planner = files("cogmap.report").joinpath("shared/planner.js").read_text(encoding="utf-8")
-    answer = subprocess.run(
-        [NODE, "--input-type=module", "--eval", planner + SCRIPT],
-        input=json.dumps({"map": data, "problems": problems}),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    return json.loads(answer.stdout)
+@pytest.fixture
+def plans_of_the_page(browser):
+    """Plans of the module itself, which needs no page around it."""
+    browser.driver.get("about:blank")
+    module = f"data:text/javascript;base64,{base64.b64encode(PLANNER).decode()}"
+
+    def ask(found, problems):
+        data = map_data(material(found, truth=None, reads=False))
+        return browser.driver.execute_async_script(SCRIPT, module, data, problems)
+
+    return ask
 
 
 def one_way_world():
@@ -56,7 +52,7 @@ WORLDS = {"room": true_map(ROOM), "merged": merged_map(ROOM)[0], "one way": true
 
 
 @pytest.mark.parametrize("name", WORLDS)
-def test_plans_are_as_short_as_those_of_the_package_and_can_be_followed(name):
+def test_plans_are_as_short_as_those_of_the_package_and_can_be_followed(name, plans_of_the_page):
     found = WORLDS[name]
     rng = np.random.default_rng(0)
     problems = [
@@ -96,7 +92,7 @@ def is_dropped(found, start, goal, avoid):
     return False
 
 
-def test_of_two_actions_between_the_same_nodes_the_better_supported_is_taken():
+def test_of_two_actions_between_the_same_nodes_the_better_supported_is_taken(plans_of_the_page):
     found = CognitiveMap(
         kind="minimal",
         node_observation=np.array([0, 1]),
