@@ -36,7 +36,7 @@ def test_a_run_alone(folder, capsys):
     assert f"wrote {folder / 'own' / 'report.html'}" in printed.out
     assert "add --walks" in printed.out
     page = (folder / "own" / "report.html").read_text(encoding="utf-8")
-    assert "How to make this again" in page
+    assert "How to reproduce this page" in page
     assert "cogmap learn WALKS --out" in page
     assert (
         "--encoder gru --prediction-steps 3 --bottlenecks 1 --seed 0 --change num_codes=50 width=32 steps=5 "
@@ -67,7 +67,7 @@ def test_walks_with_truth_and_a_run_beside_it(folder, capsys):
         "figures": str(folder / "own" / "figures"),
     }
     page = (folder / "own" / "report.html").read_text(encoding="utf-8")
-    for heading in ("Scores", "The map beside the truth", "Beside it: TDB(S=1, M=1)", "Inside"):
+    for heading in ("Scores", "The map beside the truth", "For comparison: TDB(S=1, M=1)", "Diagnostics"):
         assert f">{heading}</h2>" in page
     assert "TDB(S=3, M=1), here, the paper&#x27;s map" in page
     assert f"--beside {folder / 'one_step'}" in page
