@@ -15,7 +15,7 @@ from cogmap.app.security import Limits, Refusal
 from cogmap.app.sessions import Sessions, new_session
 from cogmap.app.shown_map import ShownMap, cell_points
 from cogmap.app.watcher import RunWatcher
-from cogmap.environments.oracle import true_edges
+from cogmap.environments.oracle import follow, true_edges
 from cogmap.errors import CogmapError, MissingExtra
 from cogmap.planning.shortest_paths import (
     Problem,
@@ -235,18 +235,15 @@ def _plan_answer(shown: ShownMap, problem: Problem, plan: Plan, world: TableWorl
         "actions": plan.actions.tolist(),
         "observations": observations,
         "avoided": avoided.isdisjoint(observations[1:-1]),
-        "positions": _met(shown, plan, world),
+        "positions": _visited(shown, plan, world),
     }
 
 
-def _met(shown: ShownMap, plan: Plan, world: TableWorld | None) -> list[int] | None:
-    """The true positions that following the plan meets, from the one that its first node stands for."""
+def _visited(shown: ShownMap, plan: Plan, world: TableWorld | None) -> list[int] | None:
+    """The true positions that the plan visits, from the position of its first node on."""
     if world is None or shown.position is None or shown.position[plan.nodes[0]] < 0:
         return None
-    met = [int(shown.position[plan.nodes[0]])]
-    for action in plan.actions.tolist():
-        met.append(int(world.next_position[met[-1], action]))
-    return met
+    return follow(world, int(shown.position[plan.nodes[0]]), plan.actions).tolist()
 
 
 def _words(labels: Labels | None, count: int) -> list[str]:

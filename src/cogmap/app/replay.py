@@ -10,6 +10,7 @@ from cogmap.app import schema
 from cogmap.app.shown_map import ShownMap
 from cogmap.errors import BadWalks, NotOnMap
 from cogmap.planning.localise import MIN_CERTAINTY, BeliefModel, track
+from cogmap.planning.shortest_paths import transition_graph
 from cogmap.records import Booleans, Floats, Integers, Truth, Walks
 
 _LEAST = 1e-4  # a node less likely than this is among the rest of a belief
@@ -87,8 +88,8 @@ def estimated_node(belief: Floats) -> tuple[int, float]:
 
 def teleported(shown: ShownMap, nodes: Integers, sure: Booleans) -> Integers:
     """The steps at which a sure node (N,) is neither the sure one before it nor a neighbour of it by any action."""
-    source, target = nodes[:-1].astype(np.int64), nodes[1:]
-    near = np.isin(source * shown.map.num_nodes + target, shown.roads) | (source == target)
+    source, target = nodes[:-1], nodes[1:]
+    near = transition_graph(shown.map).has_edge(source, target) | (source == target)
     return np.flatnonzero(sure[:-1] & sure[1:] & ~near).astype(np.int32) + 1
 
 

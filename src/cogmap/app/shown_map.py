@@ -42,12 +42,6 @@ class ShownMap:
     def belief(self) -> BeliefModel:
         return belief_model(self.map)
 
-    @cached_property
-    def roads(self) -> Integers:
-        """(R,) every pair of neighbours as source * V + target, rising."""
-        pairs = self.map.edge_source.astype(np.int64) * self.map.num_nodes + self.map.edge_target
-        return np.unique(pairs)
-
     def check_not_empty(self) -> None:
         if self.map.num_nodes == 0:
             raise NotOnMap("the map must have at least one node, got 0")

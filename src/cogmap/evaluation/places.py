@@ -11,14 +11,14 @@ from cogmap.planning.localise import whereabouts
 from cogmap.records import Booleans, Codes, CognitiveMap, Integers, TableWorld, Truth, Walks
 
 MERGED_SHARE = 0.9  # a node with less than this share of its steps at one position stands for several places
-_STEPS_A_NODE, _FEWEST_STEPS, _MOST_STEPS = 40, 5_000, 100_000  # of all walks together, read without codes
+_STEPS_PER_NODE, _FEWEST_STEPS, _MOST_STEPS = 40, 5_000, 100_000  # that are read without codes, in total
 
 
 @dataclass(frozen=True, eq=False)
 class NodePlaces:
     """The true positions at which each node was active."""
 
-    nodes: Integers  # (B, N) the node of every step that was read, -1 where there is none
+    nodes: Integers  # (B, N) the node of every step of the walks that were read, -1 where there is none
     position: Integers  # (V,) the most frequent position, -1 if the node was never active
     merged: Booleans  # (V,) whether the node stands for several positions
     purity: float  # share of located steps at the most frequent position of their node
@@ -30,21 +30,16 @@ class NodePlaces:
 def true_places(
     cognitive_map: CognitiveMap, walks: Walks, truth: Truth, codes: Codes | None = None
 ) -> NodePlaces:
-    """The places of a map's nodes: the one judgement of score, report and explorer.
+    """The places of a map's nodes, in the same way for scores, reports and the explorer.
 
-    With the model's `codes` on the walks every walk counts. Without them the map alone says where the agent is, and
-    only as many walks are read as it takes to visit every node some times, so that large files stay cheap.
+    With the model's `codes` all walks are read. Without them the map alone localises the agent, and only as many
+    walks are read as are needed to visit every node several times, so that large files take little time.
     """
     if codes is None:
         some = slice(_enough_walks(walks, cognitive_map.num_nodes))
         walks, truth = walks.rows(some), Truth(truth.positions[some], truth.world)
     nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
     return node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
-
-
-def _enough_walks(walks: Walks, num_nodes: int) -> int:
-    enough = min(max(_STEPS_A_NODE * num_nodes, _FEWEST_STEPS), _MOST_STEPS)
-    return max(1, int(np.searchsorted(np.cumsum(walks.lengths), enough, side="right")))
 
 
 def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) -> NodePlaces:
@@ -93,6 +88,11 @@ def is_exact(cognitive_map: CognitiveMap, position: Integers, world: TableWorld)
     known = np.zeros_like(moves)
     known[source, cognitive_map.edge_action] = True
     return bool(_neighbours(world, moves) <= _neighbours(world, moves & known))
+
+
+def _enough_walks(walks: Walks, num_nodes: int) -> int:
+    enough = min(max(_STEPS_PER_NODE * num_nodes, _FEWEST_STEPS), _MOST_STEPS)
+    return max(1, int(np.searchsorted(np.cumsum(walks.lengths), enough, side="right")))
 
 
 def _neighbours(world: TableWorld, moves: Booleans) -> set[tuple[int, int]]:

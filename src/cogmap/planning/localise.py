@@ -1,9 +1,12 @@
-"""Where on the map the agent is: by its codes, by a Bayes filter over the nodes, or by both.
-
+"""Where on the map the agent is: by its codes, by a Bayes filter over the nodes, by both, or by elimination.
 - On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist.
 - On a minimal map without warnings the filter decides once it is certain, and the codes until then. Codes are computed
   from the same history; a few of them are wrong, and they stay wrong for some steps.
 - On a minimal map with warnings the filter takes the codes as evidence, so that each can correct the other.
+- Without codes, elimination decides: it starts with every node that shows the first observation, follows the actions,
+  and drops the nodes that contradict the next observation. Few candidates are left within a few steps. On 2,000 nodes
+  elimination takes at most a tenth of the filter's time (`python -m benchmarks true_places`), and it does not have to
+  choose between several nodes of one place.
 """
 
 from __future__ import annotations
@@ -25,6 +28,10 @@ MIN_CERTAINTY = 0.9  # of the filter's likeliest node; below it the filter gives
 _NEIGHBOUR_SHARE = 0.5
 # Comparisons held in memory at once: tuples to locate times tuples of the map.
 _COMPARISONS_AT_ONCE = 4_000_000
+# Elimination.
+_SETTLED = 20  # steps without a new candidate, after which the remaining ones stand for one place
+_FEW = 16  # candidates; with more there is no answer
+_RARE = 10  # a target whose support is below the best one's divided by this is an error
 
 
 def whereabouts(
@@ -34,11 +41,10 @@ def whereabouts(
     lengths: Integers,
     codes: Codes | None = None,
 ) -> Integers:
-    """(B, N) the node of every step, judged by what was seen and done up to it; -1 where it is not known yet.
+    """(B, N) the node of every step, given the history up to it; -1 where it is not known yet.
 
-    `observations` (B, N), `actions` (B, N - 1) and `lengths` (B,) are those of the walks. `codes` are the model's on
-    the same walks. Without them the map alone decides, by elimination: of several nodes that stand for one place,
-    each is the answer in turn.
+    `observations` (B, N), `actions` (B, N - 1) and `lengths` (B,) are those of the walks, `codes` the model's codes on
+    the same walks. Without codes the map alone decides, by elimination; several nodes of one place take turns.
     """
     if codes is None:
         return _by_elimination(cognitive_map, observations, actions, lengths)
@@ -238,28 +244,20 @@ def _neighbour_matrix(cognitive_map: CognitiveMap) -> Any:
     return csr_array((shares, (pairs[0], pairs[1])), shape=(len(nodes), len(nodes)))
 
 
-# Elimination: start with every node that shows the first observation, follow the actions, and drop what contradicts
-# the next observation. Candidates vanish within a few steps, so that on 2,000 nodes it takes a tenth of the filter's
-# time at most (`python -m benchmarks true_places`), and nodes that stand for one place stay together.
-_SETTLED = 20  # steps without a new candidate, after which those that are left stand for one place
-_FEW = 16  # more candidates than this say nothing
-_SELDOM = 10  # a target with less than this part of the best one's support is taken for a mistake
-
-
 def _by_elimination(
     cognitive_map: CognitiveMap, observations: Integers, actions: Integers, lengths: Integers
 ) -> Integers:
-    """(B, N) the node that is left at every step, -1 where several places are."""
+    """(B, N) the remaining node of every step, -1 where several places remain."""
     nodes = np.full(observations.shape, -1, dtype=np.int32)
     if cognitive_map.num_nodes == 0:
         return nodes
     targets = _Targets(cognitive_map)
-    answered = [0] * cognitive_map.num_nodes
+    times = [0] * cognitive_map.num_nodes  # that each node was the answer
     for walk, length in enumerate(lengths.tolist()):
         seen, done = observations[walk, :length], actions[walk, : length - 1]
         for step, left in _candidates(cognitive_map, targets, seen, done):
-            node = left[0] if len(left) == 1 else min(left, key=answered.__getitem__)
-            answered[node] += 1
+            node = left[0] if len(left) == 1 else min(left, key=times.__getitem__)
+            times[node] += 1
             nodes[walk, step] = node
     return nodes
 
@@ -267,7 +265,7 @@ def _by_elimination(
 def _candidates(
     cognitive_map: CognitiveMap, targets: _Targets, seen: Integers, done: Integers
 ) -> Iterator[tuple[int, list[int]]]:
-    """The steps at which the nodes left are one, or stand for one place, and those nodes."""
+    """The steps at which one node remains, or several nodes of one place, and these nodes."""
     shown = cognitive_map.node_observation
     candidates, settled_at = np.flatnonzero(shown == seen[0]), _SETTLED
     for step, action in enumerate(done.tolist(), start=1):
@@ -276,7 +274,7 @@ def _candidates(
         left = moved[shown[moved] == seen[step]]
         if len(left) > 1:
             left = np.unique(left)
-        if len(left) == 0:  # noise, a wrong edge or an unknown one: the agent may be anywhere
+        if len(left) == 0:  # noise, or a wrong or missing edge: the agent may be anywhere
             left, settled_at = np.flatnonzero(shown == seen[step]), step + _SETTLED
         elif len(left) > len(candidates):
             settled_at = step + _SETTLED
@@ -286,14 +284,14 @@ def _candidates(
 
 
 class _Targets:
-    """Where each action leads from each node: every target that is not a mistake."""
+    """All targets of each action from each node, without rare ones."""
 
     def __init__(self, cognitive_map: CognitiveMap) -> None:
         num_actions, support = cognitive_map.num_actions, cognitive_map.edge_support.astype(np.int64)
         move = cognitive_map.edge_source.astype(np.int64) * num_actions + cognitive_map.edge_action  # (E,)
         most = np.zeros(cognitive_map.num_nodes * num_actions, dtype=np.int64)
         np.maximum.at(most, move, support)
-        kept = np.flatnonzero(support * _SELDOM >= most[move])
+        kept = np.flatnonzero(support * _RARE >= most[move])
         kept = kept[np.argsort(move[kept], kind="stable")]
         self._target = cognitive_map.edge_target[kept]
         self._first = np.searchsorted(move[kept], np.arange(len(most) + 1))  # (V * A + 1,)
@@ -301,14 +299,14 @@ class _Targets:
         count = np.diff(self._first)
         only = np.full(len(most), -1)
         only[count == 1] = self._target[self._first[:-1][count == 1]]
-        self._only: list[int] = only.tolist()  # a list, because single entries of it are asked for
+        self._only: list[int] = only.tolist()  # a list, which is faster than an array for single entries
 
     def only(self, node: int, action: int) -> int:
         """The target of an action, -1 where there is none or more than one."""
         return self._only[node * self._num_actions + action]
 
     def of(self, nodes: NDArray[Any], action: int) -> NDArray[Any]:
-        """All targets of an action from some nodes, each as often as it is one."""
+        """All targets of an action from some nodes, with repetitions."""
         move = nodes * self._num_actions + action
         first, count = self._first[move], self._first[move + 1] - self._first[move]
         begins = np.cumsum(count) - count

@@ -51,18 +51,16 @@ class Material:
 def read_with(
     cognitive_map: CognitiveMap, walks: Walks, codes: Codes, predicted: Integers, truth: Truth | None
 ) -> Reading:
-    """A model's reading of test walks, its nodes found as for the scores."""
+    """A model's reading of test walks, with the same nodes as for its scores."""
     nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
     return Reading(walks, codes, predicted, nodes, truth)
 
 
 def places_of(material: Material) -> NodePlaces:
-    """The true places of the map's nodes on the test walks: the same as those of the scores."""
+    """The true places of the map's nodes on the test walks, the same as for the scores."""
     reading = material.reading
-    if reading is None:
-        raise BadWalks(f"{material.name} must have read test walks for this picture, it has not")
-    if reading.truth is None:
-        raise BadWalks("true places need the truth of the walks, there is none")
+    if reading is None or reading.truth is None:
+        raise BadWalks(f"true places must have test walks with truth, got none for {material.name}")
     num_nodes = material.cognitive_map.num_nodes
     return node_places(reading.nodes, reading.walks.step_mask(), num_nodes, reading.truth)
 

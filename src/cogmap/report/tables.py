@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, NamedTuple
 
+from cogmap.evaluation.prompts import standard_error
 from cogmap.evaluation.scores import Scores, percent, ratio
 from cogmap.report.paper_rows import Mean, PaperRow, PaperTable, best_ginc_accuracy
 
 MISSING = "-"
 COLUMNS = ("", "TestAccu (%) ↑", "ImpFallback (%) ↑", "RatioSP ↓", "NormGED ↓", "nodes")
+GINC_PROMPTS = 2500  # of each kind
+# An exact filter that knows how prompts are generated, and one that reads them as documents.
+GINC_CEILINGS = ("exact filter of prompts", "exact filter of documents")
 
 
 @dataclass(frozen=True)
@@ -79,6 +83,23 @@ def all_scores_table(scored: Sequence[Scored]) -> Table:
     return Table(("", *(f"{entry.method}, {entry.remark}" for entry in scored)), rows)
 
 
+def ginc_table(found: Mapping[tuple[str, int, int], float]) -> Table:
+    """In-context accuracies on GINC, given as fractions `found` by method, k and n.
+
+    A row for each kind of prompt; a column for each of our models, the paper's best model, and both ceilings.
+    """
+    methods = [method for method in dict.fromkeys(key[0] for key in found) if method not in GINC_CEILINGS]
+    rows = []
+    for length, examples in sorted({key[1:] for key in found}):
+        ours = [_accuracy(found.get((method, length, examples))) for method in methods]
+        theirs = best_ginc_accuracy(length, examples)
+        printed = MISSING if theirs is None else _with_error(*theirs)
+        above = [_accuracy(found.get((method, length, examples))) for method in GINC_CEILINGS]
+        rows.append((f"k={length} n={examples}", *ours, printed, *above))
+    columns = ("in-context accuracy (%)", *methods, "best of the paper's", *GINC_CEILINGS)
+    return Table(columns, tuple(rows), f"{GINC_PROMPTS} prompts of each kind, standard errors in brackets.")
+
+
 def _ours(scores: Scores) -> tuple[str, ...]:
     return (
         _shown(percent, scores.test_accu),
@@ -125,32 +146,10 @@ def _mean(mean: Mean, digits: int) -> str:
     return f"{mean.value:.{digits}f} ({mean.spread:.{digits}f})"
 
 
-GINC_PROMPTS = 2500  # of each kind
-# The ceilings: an exact filter that knows how prompts are made, and one that takes them for documents.
-GINC_CEILINGS = ("exact filter of prompts", "exact filter of documents")
-
-
-def ginc_table(found: Mapping[tuple[str, int, int], float]) -> Table:
-    """In-context accuracies, fractions in `found` by method, k and n.
-
-    A row for each kind of prompt; a column for each model of ours, the paper's best model, and both ceilings.
-    """
-    methods = [method for method in dict.fromkeys(key[0] for key in found) if method not in GINC_CEILINGS]
-    rows = []
-    for length, examples in sorted({key[1:] for key in found}):
-        ours = [_accuracy(found.get((method, length, examples))) for method in methods]
-        theirs = best_ginc_accuracy(length, examples)
-        printed = MISSING if theirs is None else _with_error(*theirs)
-        above = [_accuracy(found.get((method, length, examples))) for method in GINC_CEILINGS]
-        rows.append((f"k={length} n={examples}", *ours, printed, *above))
-    columns = ("in-context accuracy (%)", *methods, "best of the paper's", *GINC_CEILINGS)
-    return Table(columns, tuple(rows), f"{GINC_PROMPTS} prompts of each kind, standard errors in brackets.")
-
-
 def _accuracy(accuracy: float | None) -> str:
     if accuracy is None:
         return MISSING
-    return _with_error(accuracy, (accuracy * (1 - accuracy) / GINC_PROMPTS) ** 0.5)
+    return _with_error(accuracy, standard_error(accuracy, GINC_PROMPTS))
 
 
 def _with_error(accuracy: float, error: float) -> str:
