@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from dataclasses import is_dataclass
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any
 
@@ -23,50 +23,61 @@ include_patterns = ["docs/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md",
 exclude_patterns = [".*", "site", "runs", "demo", "src", "tests", "benchmarks"]  # not even looked into
 html_theme = "furo"  # brings its own styles, scripts and no fonts: pages open without a network
 html_title = f"cogmap {release}"
-html_copy_source = False
+html_copy_source = html_show_copyright = False
 myst_heading_anchors = 3  # `page.md#a-heading` as on GitHub
 default_role = "code"  # docstrings have single backticks
 smartquotes = False
 autodoc_type_aliases = {name: name for name in ("Integers", "Booleans", "Floats", "Labels")}
+autodoc_inherit_docstrings = False  # of Gymnasium, say
 autodoc_member_order = "bysource"
 autodoc_class_signature = "separated"
 python_maximum_signature_line_length = 90
 
-# Headings of the API page by the room that a name lives in. A room without an entry goes under its own name.
+# Headings of the API page, each with the modules that it is for; a name from elsewhere goes under "Other".
 SUBJECTS = {
-    "errors": "Errors",
-    "environments": "Worlds",
-    "walks": "Walks",
-    "records": "Records",
-    "models": "Model and training",
-    "training": "Model and training",
-    "learning": "Learning",
-    "tasks": "Learning",
-    "run": "Runs",
-    "runs": "Runs",
-    "maps": "Maps",
-    "planning": "Plans",
-    "evaluation": "Scores",
+    "Learning": ("tasks.learning", "tasks.text", "models", "training"),
+    "Runs": ("runs",),
+    "Walks": ("walks",),
+    "Maps": ("maps", "tasks.family"),
+    "Plans": ("planning",),
+    "Scores and reports": ("evaluation", "tasks.evaluation", "tasks.reporting"),
+    "Records": ("records",),
+    "Worlds": ("environments",),
+    "Other": ("",),
+    "Errors": ("errors",),
 }
-ORDER = ("Learning", "Runs", "Walks", "Maps", "Plans", "Scores", "Records", "Worlds", "Model and training")
+
+
+def subject_of(name: str) -> str:
+    """The subject with the longest module that the name's module is, or lies in."""
+    module = getattr(cogmap, name).__module__.removeprefix("cogmap.")
+    fitting = [
+        (len(prefix), subject)
+        for subject, prefixes in SUBJECTS.items()
+        for prefix in prefixes
+        if f"{module}.".startswith(f"{prefix}." if prefix else "")
+    ]
+    return max(fitting)[1]
 
 
 def public_names() -> dict[str, list[str]]:
     """The names in `cogmap.__all__` by subject."""
-    groups: dict[str, list[str]] = {subject: [] for subject in ORDER}
+    groups: dict[str, list[str]] = {subject: [] for subject in SUBJECTS}
     for name in cogmap.__all__:
-        if name.startswith("__"):
-            continue
-        room = getattr(cogmap, name).__module__.split(".")[1]
-        groups.setdefault(SUBJECTS.get(room, room.capitalize()), []).append(name)
-    groups["Errors"] = groups.pop("Errors", [])  # last
-    return {subject: names for subject, names in groups.items() if names}
+        if not name.startswith("__"):
+            groups[subject_of(name)].append(name)
+    functions_first = {subject: sorted(names, key=_is_class) for subject, names in groups.items()}
+    return {subject: names for subject, names in functions_first.items() if names}
+
+
+def _is_class(name: str) -> bool:
+    return inspect.isclass(getattr(cogmap, name))
 
 
 def directive(name: str) -> str:
     """What documents one name: its signature, its docstring and the public methods."""
     found = getattr(cogmap, name)
-    if not inspect.isclass(found):
+    if not _is_class(name):
         return f".. autofunction:: cogmap.{name}"
     if issubclass(found, Exception):
         return f".. autoexception:: cogmap.{name}"
@@ -88,7 +99,7 @@ def tidy_docstring(
     """Our docstrings are plain text with `name: meaning` lines for parameters; the fields of a record are comments."""
     told = [_escaped(line) for line in _as_list(lines, _parameters(found))]
     if inspect.isclass(found) and is_dataclass(found):
-        told += ["", *(f"- `{field}`: {_escaped(meaning)}" for field, meaning in _fields(found)), ""]
+        told += ["", *_fields(found), ""]
     lines[:] = told
 
 
@@ -117,10 +128,15 @@ def _as_list(lines: list[str], parameters: set[str]) -> list[str]:
     return told
 
 
-def _fields(record: type) -> list[tuple[str, str]]:
-    """The fields of a record with the comments beside them, which hold their shapes."""
-    pattern = re.compile(r"^    (\w+): [^#\n]+#\s*(.+)$", re.MULTILINE)
-    return pattern.findall(inspect.getsource(record))
+def _fields(record: Any) -> list[str]:
+    """A line for each field of a record, with the comment beside it, which holds its shape."""
+    told = []
+    for line in inspect.getsource(record).splitlines():
+        code, _, comment = line.partition("  # ")
+        name = code.partition(":")[0].strip()
+        if re.match(r"    \w+: ", code) and name in {field.name for field in fields(record)}:
+            told.append(f"- `{code.strip()}`" + (f": {_escaped(comment)}" if comment else ""))
+    return told
 
 
 def _escaped(line: str) -> str:
