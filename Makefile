@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup browser graphics demo test lint format bench learn-test clean
+.PHONY: setup browser graphics demo test lint format docs bench learn-test clean
 
 setup: $(STAMP)
 
@@ -25,6 +25,10 @@ lint: setup
 format: setup
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: setup
+	$(BIN)/python -m sphinx -q -W --keep-going -c docs . site
+	@echo "wrote site/index.html"
 
 browser:
 	@scripts/install_browser.sh
