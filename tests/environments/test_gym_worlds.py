@@ -49,7 +49,9 @@ def test_every_registered_world_is_tested():
 )
 def test_a_registered_world_passes_the_checker_in_every_render_mode(name, render_mode):
     """Warnings are errors in our tests: the checker has none."""
-    env = gymnasium.make(f"cogmap/{name}-v0", goal=3, max_steps=50, render_mode=render_mode, **REGISTERED[name])
+    env = gymnasium.make(
+        f"cogmap/{name}-v0", goal=3, max_steps=50, render_mode=render_mode, **REGISTERED[name]
+    )
     check_env(env.unwrapped)
     env.reset(seed=0)
     for action in (0, 1, 0, 2):

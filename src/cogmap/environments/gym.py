@@ -1,9 +1,9 @@
 """Every world as a `gymnasium.Env`. Importing this module registers the worlds of `WORLDS` by name:
 
-    import gymnasium
-    import cogmap.environments.gym
+import gymnasium
+import cogmap.environments.gym
 
-    env = gymnasium.make("cogmap/AliasedRoom-v0", height=6, width=8, goal=40, max_steps=200, render_mode="ansi")
+env = gymnasium.make("cogmap/AliasedRoom-v0", height=6, width=8, goal=40, max_steps=200, render_mode="ansi")
 """
 
 from __future__ import annotations
