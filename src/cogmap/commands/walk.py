@@ -19,10 +19,9 @@ from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import read_text
 from cogmap.records import TableWorld
-from cogmap.walks.draw import Drawn, draw, save_drawn, walk_stream, with_noise
+from cogmap.walks.draw import Drawn, draw, save_drawn, told, walk_stream, with_noise
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path
-from cogmap.walks.views import ViewWalks
 
 FIGURE_STEPS = 60  # of the first walk: a longer one hides the room
 
@@ -142,10 +141,18 @@ class Family(Sampling):
     """at a wall: stay and see the same again, or draw only among the open moves"""
 
     def world(self) -> RoomFamily:
-        base = AliasedRoom(
-            self.height, self.width, self.observations, self.patch, bump=self.bump, seed=self.seed
+        return choose_family(
+            self.rooms,
+            self.train_rooms,
+            self.test_rooms,
+            self.colours,
+            self.height,
+            self.width,
+            self.observations,
+            self.patch,
+            self.bump,
+            self.seed,
         )
-        return choose_family(self.rooms, self.train_rooms, self.test_rooms, base, self.colours, self.seed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,8 +235,11 @@ def run(args: Sampling) -> None:
         written["figure"] = args.figure
     if args.json:
         print_json(_described(drawn, written))
-    else:
-        print(told(drawn, written))
+        return
+    print(told(drawn, written))
+    if "figure" in written:
+        steps = min(drawn.walks.num_steps, FIGURE_STEPS)
+        print(f"wrote {written['figure']}: the world, and the first {steps} steps of walk 0")
 
 
 def _check(args: Sampling) -> None:
@@ -259,19 +269,3 @@ def _described(drawn: Drawn, written: dict[str, Path]) -> dict[str, Any]:
         "num_actions": walks.num_actions,
         "num_positions": None if truth is None else truth.world.num_positions,
     }
-
-
-def told(drawn: Drawn, written: dict[str, Path]) -> str:
-    """A line for each file that was written."""
-    walks, truth = drawn.walks, drawn.truth
-    kind = "distinct views" if isinstance(walks, ViewWalks) else "observations"
-    sizes = f"{walks.num_observations} {kind}, {walks.num_actions} actions"
-    lines = [f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}"]
-    if truth is not None:
-        lines.append(
-            f"wrote {written['truth']}: where they really were, among {truth.world.num_positions} places"
-        )
-    if "figure" in written:
-        steps = min(walks.num_steps, FIGURE_STEPS)
-        lines.append(f"wrote {written['figure']}: the world, and the first {steps} steps of walk 0")
-    return "\n".join(lines)

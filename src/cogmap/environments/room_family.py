@@ -133,15 +133,19 @@ def restricted_families(
 
 
 def choose_family(
-    rooms: FamilyRooms,
+    rooms: FamilyRooms = "train",
     train_rooms: int | None = None,
     test_rooms: int = 512,
-    base: AliasedRoom | None = None,
-    num_colours: int = 30,
+    colours: int = 30,
+    height: int = 6,
+    width: int = 8,
+    observations: int = 4,
+    patch: int | None = None,
+    bump: Bump = "stay",
     seed: int = 0,
 ) -> RoomFamily:
-    """One family by the name of its rooms: "train" or "test" of `room_families`, the others of `restricted_families`,
-    where "restricted" are the training rooms.
+    """One family by the name of its rooms: "train" or "test" of `room_families`; or of `restricted_families`, where
+    "restricted" are the training rooms.
 
     train_rooms: 10,000 by default, 5,000 of them under the rule R.
     """
@@ -149,9 +153,10 @@ def choose_family(
     train_rooms = train_rooms if train_rooms is not None else (10_000 if plain else 5_000)
     if train_rooms < 1 or test_rooms < 1:
         raise BadConfig(f"`train_rooms` (={train_rooms}) and `test_rooms` (={test_rooms}) must be at least 1")
+    base = AliasedRoom(height, width, observations, patch, bump=bump, seed=seed)
     if plain:
-        return room_families(train_rooms, test_rooms, base, num_colours, seed)[rooms == "test"]
-    families = restricted_families(train_rooms, test_rooms, base, num_colours, seed)
+        return room_families(train_rooms, test_rooms, base, colours, seed)[rooms == "test"]
+    families = restricted_families(train_rooms, test_rooms, base, colours, seed)
     return families["train" if rooms == "restricted" else rooms]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +14,7 @@ from cogmap.walks.family import save_family_walks
 from cogmap.walks.sample import add_noise, sample_family_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
-from cogmap.walks.views import draw_walks
+from cogmap.walks.views import ViewWalks, draw_walks
 
 
 class Drawn(NamedTuple):
@@ -67,3 +68,16 @@ def save_drawn(path: Path, drawn: Drawn) -> dict[str, Path]:
     else:
         save_walks(path, drawn.walks)
     return written
+
+
+def told(drawn: Drawn, written: Mapping[str, Path]) -> str:
+    """A line for each file that was written."""
+    walks, truth = drawn.walks, drawn.truth
+    kind = "distinct views" if isinstance(walks, ViewWalks) else "observations"
+    sizes = f"{walks.num_observations} {kind}, {walks.num_actions} actions"
+    line = f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}"
+    if truth is None:
+        return line
+    return (
+        f"{line}\nwrote {written['truth']}: where they really were, among {truth.world.num_positions} places"
+    )
