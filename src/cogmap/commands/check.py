@@ -33,8 +33,8 @@ def run(args: Args) -> None:
     summary, truth = summarise(walks), truth_path(args.file)
     places = load_truth(args.file, walks).world.num_positions if truth.exists() else None
     if args.json:
-        found = summary.described(walks)
-        print_json({"file": str(args.file), **found, "true_places": places})
+        found = {"file": str(args.file), **summary.described(walks)}
+        print_json(found | {"true_places": places, "problems": summary.problems})
         return
     print(f"{args.file}: {summary.text(walks, SHOWN)}")
     print("truth: " + ("none beside it" if places is None else f"{truth}, {places} places"))

@@ -31,7 +31,7 @@ class Summary:
         return float(np.average(self.next_entropy, weights=self.observation_counts))
 
     def described(self, walks: Walks) -> dict[str, Any]:
-        """Everything as plain values, by label."""
+        """What was counted, as plain values by label."""
         seen, taken = self.observation_counts.tolist(), self.action_counts.tolist()
         numbers = zip(seen, self.next_entropy.tolist(), self.min_places.tolist(), strict=True)
         return {
@@ -50,7 +50,6 @@ class Summary:
             },
             "next_entropy_bits": round(self.mean_entropy, 4),
             "places_at_least": int(self.min_places.sum()),
-            "problems": list(self.problems),
         }
 
     def text(self, walks: Walks, most: int) -> str:
