@@ -14,11 +14,11 @@ from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.ged import true_map
+from cogmap.experiments import demos
 from cogmap.maps.store import save_map
-from cogmap.report import room3d_figures, room3d_film
+from cogmap.report import room3d_film, room3d_page
 from cogmap.runs.folder import MAP_FILES
 from cogmap.runs.run import load_run
-from cogmap.tasks import stories
 from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth
 
@@ -45,12 +45,12 @@ def short_training(walks, folder, **choices):
 @pytest.fixture
 def _small(monkeypatch):
     small = partial(EgocentricRoom, height=4, width=4, textures="painted")
-    monkeypatch.setattr(stories, "learn", short_training)
-    monkeypatch.setattr(stories, "EgocentricRoom", small)
-    for module in (room3d_figures, room3d_film):
+    monkeypatch.setattr(demos, "learn", short_training)
+    monkeypatch.setattr(demos, "EgocentricRoom", small)
+    for module in (room3d_film, room3d_page):
         monkeypatch.setattr(module, "PORTRAIT", Finish(width=220, height=200, field_of_view=18, sky=False))
     for name, value in (("ROOM3D_WALKS", (40, 30)), ("STEPS", 110), ("GOALS", 10)):
-        monkeypatch.setattr(stories, name, value)
+        monkeypatch.setattr(demos, name, value)
 
 
 @pytest.mark.usefixtures("_small")
@@ -65,7 +65,7 @@ def test_the_whole_story(tmp_path, capsys):
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "A room seen through the agent&#x27;s eyes" in page
     assert "data:image/gif;base64," in page
-    assert (tmp_path / "demo" / stories.RUN / "scores.json").is_file()
+    assert (tmp_path / "demo" / demos.RUN / "scores.json").is_file()
 
 
 def test_an_unknown_world_is_told_in_one_line(capsys):

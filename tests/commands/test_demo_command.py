@@ -3,7 +3,7 @@
 import pytest
 
 from cogmap.cli import main
-from cogmap.tasks import stories
+from cogmap.experiments import demos
 from cogmap.tasks.learning import learn
 
 
@@ -15,9 +15,9 @@ def small(monkeypatch):
         little = {"num_codes": 50, "width": 32, "bottleneck_from": 0, "steps": 5}
         return learn(walks, out, **options | little)
 
-    monkeypatch.setattr(stories, "learn", learn_little)
+    monkeypatch.setattr(demos, "learn", learn_little)
     for name, value in {"HEIGHT": 4, "WIDTH": 5, "ROOM_WALKS": (12, 6), "STEPS": 40}.items():
-        monkeypatch.setattr(stories, name, value)
+        monkeypatch.setattr(demos, name, value)
 
 
 def test_the_story_leaves_everything_to_go_on_with(small, tmp_path, capsys):
@@ -49,7 +49,7 @@ def test_an_earlier_demo_is_cleared_away_and_nothing_else(tmp_path):
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("{}")
-    stories.make_room_for(tmp_path)
+    demos.make_room_for(tmp_path)
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert left == ["demo.json", "notes.txt", "runs/mine/map.npz"]
 

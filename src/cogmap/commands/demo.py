@@ -26,13 +26,13 @@ class Args:
 def run(args: Args) -> None:
     if args.steps < 1:
         raise BadConfig(f"`--steps` must be at least 1, got {args.steps}")
-    from cogmap.tasks import family_story, stories  # bring torch
+    from cogmap.experiments import demos, family_demo  # bring torch
 
-    stories.make_room_for(args.out)
+    demos.make_room_for(args.out)
     match args.world:
         case "room":
-            stories.tell_room(args.out, args.seed, args.steps)
+            demos.demo_room(args.out, args.seed, args.steps)
         case "3d":
-            stories.tell_room3d(args.out, args.seed, args.steps)
+            demos.demo_room3d(args.out, args.seed, args.steps)
         case "family":
-            family_story.tell_family(args.out, args.seed)
+            family_demo.demo_family(args.out, args.seed)

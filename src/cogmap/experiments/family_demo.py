@@ -12,6 +12,7 @@ import numpy as np
 from cogmap.environments.room_family import RoomFamily, choose_family
 from cogmap.errors import BadRun
 from cogmap.evaluation.places import is_exact, node_places
+from cogmap.experiments.demos import chapter, next_commands
 from cogmap.files import read_json
 from cogmap.maps.store import save_map
 from cogmap.planning.localise import whereabouts
@@ -24,7 +25,6 @@ from cogmap.runs.folder import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE
 from cogmap.runs.run import Run, load_run
 from cogmap.tasks.family import new_room_map, score_family
 from cogmap.tasks.places import material_of
-from cogmap.tasks.stories import chapter, next_commands
 from cogmap.walks.draw import Drawn, save_drawn
 from cogmap.walks.sample import sample_walks
 
@@ -37,7 +37,7 @@ SHORT, LONG = 100, 400  # steps of the one walk that a room is mapped from, and 
 SHOWN_ROOMS, SCORED_ROOMS = 3, 50
 
 
-def tell_family(out: Path, seed: int) -> Path:
+def demo_family(out: Path, seed: int) -> Path:
     """Open the trained model, map new rooms with it, score it in more of them, and draw."""
     started = time.perf_counter()
     if not (STORED / MODEL_FILE).is_file():
