@@ -73,20 +73,50 @@ def test_a_command_like_no_other(capsys):
         (["walk", "room"], "Missing from cogmap walk room: --out PATH; see `cogmap walk --help`"),
         (
             ["walk", "room", "--heigth", "3", "--out", "x.npz"],
-            "Unrecognized options: --heigth, 3; Perhaps you meant: --height INT; see `cogmap walk --help`",
+            "Unrecognized options: --heigth, 3; Perhaps you meant: --height; see `cogmap walk --help`",
         ),
         (["check"], "Missing from cogmap check: PATH; see `cogmap check --help`"),
+        (["learn"], "Missing from cogmap learn: PATH, --out PATH; see `cogmap learn --help`"),
+        (
+            ["learn", "x.npz", "--out", "y", "--encodr", "gru", "--stpes=3"],
+            "Unrecognized options: --encodr, gru, --stpes=3; Perhaps you meant: --encoder, --steps; "
+            "see `cogmap learn --help`",
+        ),
+        (
+            ["walk", "rom", "--out", "x.npz"],
+            "Unrecognized option: rom; Available subcommands: room, room3d, cube, family, torus, maze, gym; "
+            "see `cogmap walk --help`",
+        ),
+        (
+            ["walk"],
+            "Expected one of {room, room3d, cube, family, torus, maze, gym}; see `cogmap walk --help`",
+        ),
+        (
+            ["walk", "room", "--drawing", "x"],  # an option of another subcommand is no hint
+            "Missing from cogmap walk room: --out PATH; see `cogmap walk --help`",
+        ),
+        (
+            ["walk", "room", "--bump", "fly", "--out", "x.npz"],
+            "invalid choice 'fly' for argument '--bump'. Expected one of ('stay', 'resample'); "
+            "see `cogmap walk --help`",
+        ),
+        (["learn", "x.npz", "--out"], "Missing value for argument '--out'; see `cogmap learn --help`"),
+        (
+            ["walk", "room", "--walks", "many", "--out", "x.npz"],
+            "Error parsing --walks: invalid literal for int() with base 10: 'many'; see `cogmap walk --help`",
+        ),
     ],
 )
 def test_wrong_options(capsys, arguments, line):
     assert fail(capsys, *arguments) == (2, f"cogmap: {line}\n")
 
 
-def test_a_wrong_value_is_named(capsys):
-    code, line = fail(capsys, "walk", "room", "--walks", "many", "--out", "x.npz")
-    assert code == 2
-    assert "--walks" in line
-    assert "many" in line
+def test_a_tyro_without_the_hook_tells_errors_itself(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tyro._errors", None)
+    with pytest.raises(SystemExit) as stop:
+        cli.main(["walk", "room"])
+    assert stop.value.code == 2
+    assert "--out PATH" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ SCORES_TRUTH_TOO = {f"tasks/{name}.py" for name in ("evaluation", "places", "fam
 }
 TRUTH = {"Truth", "load_truth", "save_truth", "read_truth"}
 MAY_USE_TORCH = {"models", "training"}
-MAY_USE_TORCH_TOO = {"evaluation/disentanglement.py", "commands/doctor.py"}
+MAY_USE_TORCH_TOO = {"evaluation/disentanglement.py"}
 
 
 def sources():

@@ -6,15 +6,14 @@ A command is a module with `run(args)` and `Args`: a dataclass, or a union of so
 from __future__ import annotations
 
 import difflib
-import io
 import os
-import re
 import sys
-from collections.abc import Sequence
-from contextlib import redirect_stderr
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import fields
 from importlib import import_module
 from types import ModuleType
-from typing import Any
+from typing import Any, get_args
 
 from cogmap.errors import CogmapError
 from cogmap.version import __version__
@@ -100,35 +99,73 @@ def _parse(command: ModuleType, name: str, arguments: list[str]) -> Any:
     """The command's `Args` from its options; wrong ones are told in one line."""
     import tyro
 
-    told = io.StringIO()
+    def refuse(event: Any) -> None:
+        problem = _problem(event, _options_in_play(command.Args, arguments))
+        if problem is not None:
+            raise CogmapError(f"{problem}; see `cogmap {name} --help`")
+
+    with _refused_by(refuse):
+        return tyro.cli(
+            command.Args,
+            args=arguments,
+            prog=f"cogmap {name}",
+            description=command.__doc__,
+            config=(tyro.conf.FlagCreatePairsOff,),
+        )
+
+
+def _refused_by(refuse: Callable[[Any], None]) -> AbstractContextManager[None]:
+    """Have tyro hand its errors to us. Its hook is not public yet: without it tyro tells them itself, in a box."""
     try:
-        with redirect_stderr(told):
-            return tyro.cli(
-                command.Args,
-                args=arguments,
-                prog=f"cogmap {name}",
-                description=command.__doc__,
-                config=(tyro.conf.FlagCreatePairsOff,),
-            )
-    except SystemExit as stop:
-        if stop.code in (None, 0):  # `--help` has printed what it had to
-            raise
-        raise CogmapError(f"{_one_line(told.getvalue())}; see `cogmap {name} --help`") from None
+        from tyro._errors import on_parse_error
+    except ImportError:
+        return nullcontext()
+    return on_parse_error(refuse)
 
 
-def _one_line(box: str) -> str:
-    """What tyro tells in a box: its first paragraph, and the first line of the first hint."""
-    paragraphs: list[list[str]] = [[]]
-    for line in (line.strip("│|╭╮╰╯+ ") for line in box.splitlines()[1:-1]):
-        if set(line) <= {"─", "-"}:  # a rule, in ASCII where the terminal has no more, or an empty line
-            paragraphs.append([])
-        else:
-            paragraphs[-1].append(re.sub(r" \(applied to [^)]*\)", "", line))
-    told = [lines[:2] if lines[0].endswith(":") else lines for lines in paragraphs if lines]
-    told = told or [["the options must be ones that the command has"]]  # should tyro tell nothing
-    problem, *others = (" ".join(lines) for lines in told)
-    hint = next((other for other in others if other.startswith(("Available", "Perhaps"))), None)
-    return "; ".join(part.rstrip(".") for part in (problem, hint) if part)
+def _options_in_play(options: Any, arguments: Sequence[str]) -> dict[str, Any]:
+    """The dataclasses of the command by subcommand: the one that was chosen, or all of them."""
+    kinds = {kind.__name__.lower(): kind for kind in get_args(options) or (options,)}
+    chosen = arguments[0] if arguments and arguments[0] in kinds else None
+    return kinds if chosen is None else {chosen: kinds[chosen]}
+
+
+def _problem(event: Any, options: dict[str, Any]) -> str | None:
+    """What tyro found wrong, in one line; None for a kind of error that it did not have when this was written."""
+    match type(event).__name__:
+        case "MissingArgs":
+            command = f"{event.prog} {event.missing_arguments[0].source_parser.prog_suffix}".strip()
+            missing = [_invocation(each.arg) for each in event.missing_arguments]
+            return f"Missing from {command}: {', '.join(missing)}"
+        case "MissingSubcommand":
+            return f"Expected one of {{{', '.join(options)}}}"
+        case "InvalidChoice":
+            rule = f"invalid choice {event.value!r} for argument '{event.argument.display_name()}'"
+            return f"{rule}. Expected one of {event.choices}"
+        case "BadValue":
+            return f"Missing value for argument '{event.argument.display_name()}'"
+        case "InstantiationFailure":
+            where = event.argument.display_name() if event.argument else event.prog
+            return f"Error parsing {where}: {event.message.splitlines()[0].rstrip('.')}"
+        case "UnrecognizedArgs" if len(options) > 1:
+            return f"Unrecognized option: {event.tokens[0]}; Available subcommands: {', '.join(options)}"
+        case "UnrecognizedArgs":
+            return f"Unrecognized options: {', '.join(event.tokens)}{_hint(event.tokens, *options.values())}"
+    return None
+
+
+def _invocation(argument: Any) -> str:
+    """`--out PATH` of an option, `PATH` of a positional argument."""
+    names = [] if argument.is_positional() else [argument.lowered.name_or_flags[0]]
+    return " ".join([*names, argument.lowered.metavar])
+
+
+def _hint(tokens: Sequence[str], options: Any) -> str:
+    """The options whose names are most like the unknown ones."""
+    known = [f"--{field.name.strip('_').replace('_', '-')}" for field in fields(options)]
+    flags = [token.partition("=")[0] for token in tokens if token.startswith("--")]
+    near = [name for flag in flags for name in difflib.get_close_matches(flag, known, n=1)]
+    return f"; Perhaps you meant: {', '.join(near)}" if near else ""
 
 
 def _fail(message: str, code: int) -> int:

@@ -24,7 +24,7 @@ def test_text(capsys):
     shown = capsys.readouterr().out
     assert "w.jsonl: 2 walks of 2 to 4 steps, 6 steps in all" in shown
     assert "2 actions: go 4, stop 0" in shown
-    assert "3 observations, none aliased: what is seen and done settles what is seen next" in shown
+    assert "3 observations, none aliased: what is seen and done determines what is seen next" in shown
     assert "problem: 1 of 3 observations are never seen: never" in shown
     assert "problem: 1 of 2 actions are never taken: stop" in shown
     assert "truth: none beside it" in shown
@@ -47,7 +47,7 @@ def test_walks_with_their_truth(capsys):
     assert main(["check", "room.npz"]) == 0
     shown = capsys.readouterr().out
     assert "truth: room.truth.npz, 300 places" in shown
-    assert "bits of doubt about the next one given the action; 3 actions tell at least" in shown
+    assert "bits for the next one given the action; 3 actions distinguish at least" in shown
     assert "no problems found" in shown
 
 

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from cogmap.cli import main
-from cogmap.commands import demo_3d
-from cogmap.commands.walk_room3d import Room3d
 from cogmap.environments.egocentric.renderer import load_mujoco
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.ged import true_map
+from cogmap.experiments import demos
 from cogmap.maps.store import save_map
 from cogmap.report import room3d_film, room3d_page
 from cogmap.runs.folder import MAP_FILES
@@ -44,12 +44,13 @@ def short_training(walks, folder, **choices):
 
 @pytest.fixture
 def _small(monkeypatch):
-    monkeypatch.setattr(demo_3d, "learn", short_training)
-    monkeypatch.setattr(demo_3d, "Room3d", partial(Room3d, height=4, width=4, textures="painted"))
-    for module in (room3d_page, room3d_film):
+    small = partial(EgocentricRoom, height=4, width=4, textures="painted")
+    monkeypatch.setattr(demos, "learn", short_training)
+    monkeypatch.setattr(demos, "EgocentricRoom", small)
+    for module in (room3d_film, room3d_page):
         monkeypatch.setattr(module, "PORTRAIT", Finish(width=220, height=200, field_of_view=18, sky=False))
-    for name, value in (("TRAINING_WALKS", 40), ("TEST_WALKS", 30), ("STEPS", 110), ("GOALS", 10)):
-        monkeypatch.setattr(demo_3d, name, value)
+    for name, value in (("ROOM3D_WALKS", (40, 30)), ("STEPS", 110), ("GOALS", 10)):
+        monkeypatch.setattr(demos, name, value)
 
 
 @pytest.mark.usefixtures("_small")
@@ -58,13 +59,13 @@ def test_the_whole_story(tmp_path, capsys):
     told = capsys.readouterr().out
     for number in range(1, 6):
         assert f"[{number}/5]" in told
-    assert "it came to 100% of the goals" in told
+    assert "it reached 100% of the goals" in told
     for name in ("room_isometric.png", "views.png", "clusters.png", "room_and_map.png", "film.gif"):
         assert (tmp_path / "demo" / "figures" / name).stat().st_size > 1000
     page = (tmp_path / "demo" / "report.html").read_text()
     assert "A room seen through the agent&#x27;s eyes" in page
     assert "data:image/gif;base64," in page
-    assert (tmp_path / "demo" / demo_3d.RUN / "scores.json").is_file()
+    assert (tmp_path / "demo" / demos.RUN / "scores.json").is_file()
 
 
 def test_an_unknown_world_is_told_in_one_line(capsys):

@@ -10,11 +10,11 @@ import pytest
 from report_material import merged_map
 
 from cogmap.cli import main
-from cogmap.commands import demo
 from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
+from cogmap.experiments import demos
 from cogmap.maps.store import save_map
 from cogmap.runs.folder import MAP_FILES
 from cogmap.runs.run import load_run
@@ -22,7 +22,7 @@ from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth
 
 ROOM = AliasedRoom(4, 5, observations=4, seed=0)
-SIZES = {"HEIGHT": 4, "WIDTH": 5, "TRAINING_WALKS": 12, "TEST_WALKS": 6}
+SIZES = {"HEIGHT": 4, "WIDTH": 5, "ROOM_WALKS": (12, 6)}
 BY_SIGHT = {
     "code_tuples": np.zeros((1, 1), dtype=np.int32),
     "code_node": np.array([-1]),
@@ -42,9 +42,9 @@ def learn_little(walks, out, **options):
 @pytest.fixture
 def small(monkeypatch):
     """A story told in seconds."""
-    monkeypatch.setattr("cogmap.tasks.learning.learn", learn_little)
+    monkeypatch.setattr(demos, "learn", learn_little)
     for name, value in SIZES.items():
-        monkeypatch.setattr(demo, name, value)
+        monkeypatch.setattr(demos, name, value)
 
 
 def test_the_story_scores_both_maps_and_what_it_says_to_try_next_works(small, tmp_path, capsys):
@@ -98,7 +98,7 @@ def test_an_earlier_demo_is_cleared_away_and_nothing_else(tmp_path):
     ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("{}")
-    demo._make_room_for(tmp_path)
+    demos.make_room_for(tmp_path)
     left = sorted(path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file())
     assert left == ["demo.json", "notes.txt", "runs/mine/map.npz"]
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from cogmap.cli import main
-from cogmap.commands import demo_family
 from cogmap.environments.oracle import optimal_distances
 from cogmap.errors import BadConfig
+from cogmap.experiments import family_demo
 from cogmap.maps.store import load_map
 from cogmap.records import Walks
 from cogmap.runs.run import load_run
@@ -201,14 +201,14 @@ def test_a_family_is_learned_end_to_end_and_resumed(
 def test_the_demo_of_a_family(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(demo_family, "STORED", STORED)
-    monkeypatch.setattr(demo_family, "SCORED_ROOMS", 3)
+    monkeypatch.setattr(family_demo, "STORED", STORED)
+    monkeypatch.setattr(family_demo, "SCORED_ROOMS", 3)
     assert main(["demo", "--world", "family", "--out", str(tmp_path / "demo")]) == 0
     said = told(capsys)
-    assert said.count("the map is the room") == demo_family.SHOWN_ROOMS
+    assert said.count("the map is the room") == family_demo.SHOWN_ROOMS
     assert (tmp_path / "demo" / "report.html").stat().st_size > 10_000
     assert (tmp_path / "demo" / "figures" / "new_rooms.png").is_file()
-    monkeypatch.setattr(demo_family, "STORED", tmp_path)
+    monkeypatch.setattr(family_demo, "STORED", tmp_path)
     assert main(["demo", "--world", "family", "--out", str(tmp_path / "demo")]) == 2
     assert "must find its trained model in" in told(capsys)
 

@@ -7,9 +7,11 @@ import gymnasium
 import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
+from room_views import needs_graphics
 
 from cogmap.environments import AliasedCube, AliasedRoom, maze_from_text, optimal_route, room_families, torus
-from cogmap.environments.gym import WorldEnv
+from cogmap.environments.gym import CELL, WorldEnv, picture_from_above, register_world
+from cogmap.environments.gym import WORLDS as WORLDS_BY_NAME
 from cogmap.errors import BadWalks, BadWorld
 from cogmap.walks.record import record_walks, view_label
 
@@ -26,6 +28,79 @@ WORLDS = {
 @pytest.mark.parametrize("world", WORLDS.values(), ids=WORLDS.keys())
 def test_every_world_passes_the_checker(world):
     check_env(WorldEnv(world, goal=3, max_steps=50), skip_render_check=True)
+
+
+REGISTERED = {
+    "AliasedRoom": {"height": 6, "width": 8, "bump": "resample"},
+    "AliasedCube": {"edge": 2},
+    "Torus": {"one_way_doors": 4, "seed": 3},
+    "Maze": {"drawing": "aab\nb#v\naba"},
+    "EgocentricRoom": {"height": 3, "width": 3, "textures": "painted"},
+}
+
+
+def test_every_registered_world_is_tested():
+    assert set(REGISTERED) == set(WORLDS_BY_NAME)
+
+
+@pytest.mark.parametrize("render_mode", [None, "rgb_array", "ansi"])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=needs_graphics if "Egocentric" in name else ()) for name in REGISTERED]
+)
+def test_a_registered_world_passes_the_checker_in_every_render_mode(name, render_mode):
+    """Warnings are errors in our tests: the checker has none."""
+    env = gymnasium.make(
+        f"cogmap/{name}-v0", goal=3, max_steps=50, render_mode=render_mode, **REGISTERED[name]
+    )
+    check_env(env.unwrapped)
+    env.reset(seed=0)
+    for action in (0, 1, 0, 2):
+        env.step(action)
+    shown = env.render() if render_mode else None
+    assert type(shown) is {None: type(None), "rgb_array": np.ndarray, "ansi": str}[render_mode]
+
+
+def test_a_registered_world_is_the_world_of_its_settings():
+    env = gymnasium.make("cogmap/AliasedRoom-v0", height=6, width=8, bump="resample", seed=5)
+    expected = AliasedRoom(6, 8, bump="resample", seed=5)
+    assert np.array_equal(env.unwrapped.world.observation, expected.observation)
+    assert np.array_equal(env.unwrapped.world.legal, expected.legal)
+    with pytest.raises(BadWorld, match="`render_mode` must be None or one of"):
+        WorldEnv(expected, render_mode="human")
+    with pytest.raises(BadWorld, match="`views` must be False in a world without views, got 'room'"):
+        WorldEnv(expected, views=True)
+
+
+def test_others_may_register_worlds():
+    register_world("Ring", "cogmap.environments.table:from_tables", observation=[0, 1, 0])
+    env = gymnasium.make("cogmap/Ring-v0", next_position=[[1], [2], [0]], render_mode="ansi")
+    env.reset(options={"position": 0})
+    assert [int(env.step(0)[0]) for _ in range(3)] == [1, 0, 0]
+    assert env.render() == "[0] 1  0"
+
+
+def test_what_is_drawn_from_above():
+    env = WorldEnv(WORLDS["maze"], render_mode="ansi")
+    env.reset(options={"position": 6})
+    assert env.render().split("\n") == [" a  a  b", " b     v", " a [b] a"]
+    picture = picture_from_above(WORLDS["maze"], 6)
+    cells = picture[::CELL, ::CELL]  # (3, 3, 3) the upper left pixel of each cell
+    alike = (cells.reshape(9, 1, 3) == cells.reshape(1, 9, 3)).all(axis=2)  # (9, 9)
+    drawn = np.array(list("aabb#vaba"))
+    assert np.array_equal(alike, drawn[:, None] == drawn)
+    dotted = (picture != cells.repeat(CELL, axis=0).repeat(CELL, axis=1)).any(axis=2)
+    assert np.unique(np.argwhere(dotted) // CELL, axis=0).tolist() == [[2, 1]]
+
+
+@needs_graphics
+def test_a_3d_room_shows_its_views():
+    env = gymnasium.make("cogmap/EgocentricRoom-v0", **REGISTERED["EgocentricRoom"], render_mode="rgb_array")
+    seen, _ = env.reset(seed=2)
+    room = env.unwrapped.world
+    assert np.array_equal(seen, room.views[env.unwrapped.position])
+    assert np.array_equal(env.render(), seen)
+    walks = record_walks(env, 3, 8, seed=1, same_place=False)
+    assert 1 < walks.num_observations <= 24
 
 
 def test_a_step_follows_the_tables():

@@ -158,7 +158,7 @@ def test_a_file_that_is_no_quantizer(tmp_path):
 
 def test_without_scikit_learn_the_line_that_installs_it(monkeypatch):
     monkeypatch.setattr(quantize, "find_spec", lambda name: None)
-    with pytest.raises(MissingExtra, match=r'need scikit-learn: pip install "cogmap\[3d\]"'):
+    with pytest.raises(MissingExtra, match=r'need scikit-learn: pip install "cogmap\[views\]"'):
         fit_quantizer(camera_walks(snapshots(PLACES, np.random.default_rng(3))))
 
 

@@ -2,19 +2,12 @@
 
 from __future__ import annotations
 
-import platform
-import re
-import sys
 from dataclasses import dataclass
-from importlib import metadata
 from typing import Any
 
 from cogmap.commands.output import print_json
-from cogmap.environments.egocentric.renderer import INSTALL_LINE, opens_gl
-from cogmap.version import __version__
-
-GL_BACKENDS = ("egl", "osmesa", "glfw")
-_REQUIREMENT = re.compile(r"(?P<name>[\w.-]+)(?:\[[^]]*\])?[^;]*(?:;.*extra == ['\"](?P<extra>\w+)['\"])?")
+from cogmap.environments.egocentric.renderer import INSTALL_LINE
+from cogmap.report.installation import examine
 
 
 @dataclass(frozen=True)
@@ -27,69 +20,7 @@ class Args:
 
 def run(args: Args) -> None:
     found = examine()
-    if args.json:
-        print_json(found)
-    else:
-        _tell(found)
-
-
-def examine() -> dict[str, Any]:
-    """Versions of everything the package's own metadata names, by extra; `core` is what it always needs."""
-    groups = {
-        group: {name: _version(name) for name in names}
-        for group, names in requirements(metadata.requires("cogmap") or []).items()
-    }
-    found: dict[str, Any] = {
-        "cogmap": __version__,
-        "python": platform.python_version(),
-        "groups": groups,
-        "missing": {
-            group: install_line(group) for group, versions in groups.items() if None in versions.values()
-        },
-        "devices": torch_devices(),
-    }
-    if _version("mujoco"):
-        found["mujoco_gl"] = {backend: opens_gl(backend) for backend in GL_BACKENDS}
-    return found
-
-
-def requirements(lines: list[str]) -> dict[str, list[str]]:
-    """The packages that each extra asks for; the extras that an extra asks for are left to themselves."""
-    groups: dict[str, list[str]] = {"core": []}
-    for line in lines:
-        match = _REQUIREMENT.match(line)
-        if match and match["name"] != "cogmap" and not _is_for_older_python(line):
-            groups.setdefault(match["extra"] or "core", []).append(match["name"])
-    return groups
-
-
-def _is_for_older_python(line: str) -> bool:
-    below = re.search(r"python_version < ['\"](\d+)\.(\d+)", line)
-    return below is not None and sys.version_info >= (int(below[1]), int(below[2]))
-
-
-def install_line(group: str) -> str:
-    return "pip install cogmap" if group == "core" else f'pip install "cogmap[{group}]"'
-
-
-def _version(package: str) -> str | None:
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        return None
-
-
-def torch_devices() -> list[str]:
-    """What networks can be trained on here."""
-    try:
-        import torch
-    except ImportError:
-        return []
-    devices = [f"cpu ({torch.get_num_threads()} threads)"]
-    devices += [
-        f"cuda:{index} ({torch.cuda.get_device_name(index)})" for index in range(torch.cuda.device_count())
-    ]
-    return devices + (["mps"] if torch.backends.mps.is_available() else [])
+    print_json(found) if args.json else _tell(found)
 
 
 def _tell(found: dict[str, Any]) -> None:

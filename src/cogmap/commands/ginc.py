@@ -10,13 +10,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cogmap.commands.output import print_json
-from cogmap.environments.ginc import GincConfig, build_world, sample_prompts, write_ginc
+from cogmap.environments.ginc import GincConfig, write_ginc
 from cogmap.environments.ginc.files import Report
 from cogmap.errors import BadConfig
-from cogmap.evaluation.prompts import CeilingRow, ceiling
+from cogmap.evaluation.prompts import CeilingRow, sampled_ceiling
 
 _USUAL = GincConfig()
 
@@ -69,10 +67,13 @@ Args = Ginc
 def run(args: Ginc) -> None:
     if args.out is None and not args.ceiling:
         raise BadConfig("`--out` must name a folder to write, or `--ceiling` be asked for")
-    config = _config(args)
-    started = time.perf_counter()
+    chosen = asdict(args)
+    for option in ("out", "ceiling", "json"):
+        del chosen[option]
+    config = GincConfig(**chosen)
     outcome: dict[str, Any] = {}
     if args.out is not None:
+        started = time.perf_counter()
         with _progress("writing", shown=not args.json) as report:
             files = write_ginc(args.out, config, report)
         outcome |= {"folder": str(args.out), "files": [path.name for path in files]}
@@ -87,18 +88,11 @@ def run(args: Ginc) -> None:
         print_json(outcome)
 
 
-def _config(args: Ginc) -> GincConfig:
-    chosen = {name: value for name, value in asdict(args).items() if name not in ("out", "ceiling", "json")}
-    return GincConfig(**chosen)
-
-
 def _ceiling_rows(config: GincConfig, shown: bool) -> list[CeilingRow]:
-    """The prompts are drawn anew, which takes seconds, so that the ceiling needs no files."""
-    world = build_world(config, np.random.RandomState(config.seed))
     kinds = sum(len(config.examples_of(length)) for length in config.prompt_lengths)
     rows: list[CeilingRow] = []
     with _progress("filtering", shown) as report:
-        for row in ceiling(world, sample_prompts(world, config)):
+        for row in sampled_ceiling(config):
             rows.append(row)
             report(f"k={row.length} n={row.examples}", len(rows) / kinds)
     return rows

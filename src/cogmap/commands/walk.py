@@ -2,36 +2,244 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
+import tyro
 
 from cogmap.commands.output import print_json, refuse_to_overwrite
-from cogmap.commands.walk_room3d import Room3d
-from cogmap.commands.walk_worlds import Cube, Family, Gym, Maze, Room, Sample, Sampling, Torus
-from cogmap.errors import BadConfig
-from cogmap.walks.family import save_family_walks
-from cogmap.walks.sample import add_noise
-from cogmap.walks.store import check_output, save_walks
-from cogmap.walks.truth_store import save_truth, truth_path
-from cogmap.walks.views import ViewWalks
+from cogmap.environments.cube import AliasedCube
+from cogmap.environments.egocentric.room import EgocentricRoom
+from cogmap.environments.egocentric.textures import TextureSource
+from cogmap.environments.room import AliasedRoom, Bump
+from cogmap.environments.room_family import FamilyRooms, RoomFamily, choose_family
+from cogmap.environments.table import maze_from_text, torus
+from cogmap.errors import BadConfig, BadOutput, BadWorld
+from cogmap.files import read_text
+from cogmap.records import TableWorld
+from cogmap.walks.draw import Drawn, draw, save_drawn, told, walk_stream, with_noise
+from cogmap.walks.store import check_output
+from cogmap.walks.truth_store import truth_path
+
+FIGURE_STEPS = 60  # of the first walk: a longer one hides the room
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sampling:
+    """The options that all worlds share."""
+
+    out: Path
+    """file to write: .npz, .jsonl or .csv; the truth goes beside it, to <name>.truth.npz"""
+    walks: int = 2048
+    """number of walks"""
+    steps: int = 400
+    """observations in each walk"""
+    seed: int = 0
+    """seed of the world, and of the walks unless --walk-seed is given"""
+    walk_seed: int | None = None
+    """seed of the walks: another one gives other walks in the same world"""
+    noise: float = 0.0
+    """share of the observations replaced by random ones, after the walk"""
+    figure: Path | None = None
+    """draw the world, with the start of the first walk in it, to this .png, .svg or .pdf"""
+    force: bool = False
+    """overwrite files that exist"""
+    json: bool = False
+    """print what was written as JSON"""
+
+    @property
+    def drawn_from(self) -> int:
+        """The seed of the walks."""
+        return self.seed if self.walk_seed is None else self.walk_seed
+
+    def draw(self) -> Drawn:
+        return draw(self.world(), self.walks, self.steps, self.drawn_from, self.noise)
+
+    def world(self) -> TableWorld | RoomFamily:
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room(Sampling):
+    """The paper's aliased room: a grid of few colours with a patch of it copied to a second place."""
+
+    height: int = 15
+    """rows"""
+    width: int = 20
+    """columns"""
+    observations: int = 4
+    """number of colours"""
+    patch: int | None = None
+    """side of the patch that occurs twice, 0 for none; as large as the paper's where it fits if not given"""
+    walls: int | float = 0
+    """inner walls: a number of cells, or a share of the room below 1"""
+    bump: Bump = "stay"
+    """at a wall: stay and see the same again, or draw only among the open moves"""
+
+    def world(self) -> TableWorld:
+        return AliasedRoom(
+            self.height, self.width, self.observations, self.patch, self.walls or None, self.bump, self.seed
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room3d(Sampling):
+    """A 3D room seen through the agent's eyes: forward, left, right, and views of 64 x 64 pixels (extra `3d`)."""
+
+    height: int = 9
+    """metres from north to south, a cell each"""
+    width: int = 9
+    """metres from west to east"""
+    plan: Path | None = None
+    """text file with a floor plan instead of a random one: . is free, # a wall, o a pillar"""
+    textures: TextureSource = "auto"
+    """DeepMind Lab's textures (labmaze), painted ones, or the first where they are installed"""
+
+    def world(self) -> EgocentricRoom:
+        if self.out.suffix != ".npz":
+            raise BadOutput(f"walks of views must be kept in .npz, got {self.out.name!r}")
+        drawing = None if self.plan is None else read_text(self.plan, BadWorld)
+        return EgocentricRoom(self.height, self.width, self.seed, drawing, self.textures)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cube(Sampling):
+    """The surface of a cube: six faces, no border anywhere."""
+
+    edge: int = 6
+    """cells along an edge"""
+    observations: int = 12
+    """number of colours"""
+
+    def world(self) -> TableWorld:
+        return AliasedCube(self.edge, self.observations, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Family(Sampling):
+    """Many rooms with one partition and different colours, a room drawn for each walk (section 4.5)."""
+
+    rooms: FamilyRooms = "train"
+    """training rooms, or new rooms to test on; or the training and test rooms of the rule R"""
+    train_rooms: int | None = None
+    """number of training rooms; 10000 if not given, 5000 of them under the rule R"""
+    test_rooms: int = 512
+    """number of test rooms of each kind"""
+    colours: int = 30
+    """number of colours that rooms draw theirs from"""
+    height: int = 6
+    """rows"""
+    width: int = 8
+    """columns"""
+    observations: int = 4
+    """colours in each room"""
+    patch: int | None = None
+    """side of the patch that occurs twice, 0 for none"""
+    bump: Bump = "stay"
+    """at a wall: stay and see the same again, or draw only among the open moves"""
+
+    def world(self) -> RoomFamily:
+        return choose_family(
+            self.rooms,
+            self.train_rooms,
+            self.test_rooms,
+            self.colours,
+            self.height,
+            self.width,
+            self.observations,
+            self.patch,
+            self.bump,
+            self.seed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Torus(Sampling):
+    """A grid whose opposite borders are joined, with one-way doors if wanted."""
+
+    height: int = 6
+    """rows"""
+    width: int = 8
+    """columns"""
+    observations: int = 4
+    """number of colours"""
+    one_way_doors: int = 0
+    """pairs of neighbours between which only one way is open"""
+
+    def world(self) -> TableWorld:
+        return torus(self.height, self.width, self.observations, self.one_way_doors, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Maze(Sampling):
+    """A maze drawn as text: # is a wall, ^ v < > are one-way doors, cells drawn alike are seen alike."""
+
+    drawing: tyro.conf.Positional[Path]
+    """text file with the drawing"""
+
+    def world(self) -> TableWorld:
+        return maze_from_text(read_text(self.drawing, BadWorld))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gym(Sampling):
+    """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
+
+    env_id: tyro.conf.Positional[str]
+    """name of the environment, led by the module that registers it: minigrid:MiniGrid-FourRooms-v0"""
+    settings: str = "{}"
+    """arguments for the environment as JSON, say '{"agent_view_size": 3}'"""
+    actions: tuple[int, ...] = ()
+    """the actions to draw from; all of them if not given"""
+
+    def draw(self) -> Drawn:
+        from cogmap.environments.gym import make_environment
+        from cogmap.walks.record import record_walks
+
+        if self.figure is not None:
+            raise BadConfig(
+                "`--figure` must be left out for a Gymnasium environment, which has no coordinates"
+            )
+        env = make_environment(self.env_id, self.parsed_settings())
+        rng, actions = walk_stream(self.drawn_from), self.actions or None
+        try:
+            walks = record_walks(env, self.walks, self.steps, self.seed, actions, rng=rng)
+        finally:
+            env.close()
+        return with_noise(Drawn(walks), self.noise, self.drawn_from)
+
+    def parsed_settings(self) -> dict[str, Any]:
+        try:
+            settings = json.loads(self.settings)
+        except ValueError as error:
+            raise BadConfig(f"`--settings` must be JSON: {error}") from None
+        if not isinstance(settings, dict):
+            raise BadConfig(f"`--settings` must be a JSON object, got {self.settings}")
+        return settings
+
 
 Args = Room | Room3d | Cube | Family | Torus | Maze | Gym
-FIGURE_STEPS = 60  # of the first walk: a longer one hides the room
 
 
 def run(args: Sampling) -> None:
     _check(args)
-    sample = args.sample(_generator(args))
-    if args.noise:
-        noise_rng = np.random.default_rng([_walk_seed(args), 2])
-        sample = sample._replace(walks=add_noise(sample.walks, args.noise, noise_rng))
-    written = _write(args, sample)
+    drawn = args.draw()
+    written = save_drawn(args.out, drawn)
+    if args.figure is not None and drawn.truth is not None and drawn.pictured is not None:
+        from cogmap.report.room_figures import world_figure
+        from cogmap.report.style import save_figure
+
+        save_figure(world_figure(drawn.pictured, drawn.truth.positions[0, :FIGURE_STEPS]), args.figure)
+        written["figure"] = args.figure
     if args.json:
-        print_json(_described(sample, written))
-    else:
-        _tell(sample, written)
+        print_json(_described(drawn, written))
+        return
+    print(told(drawn, written))
+    if "figure" in written:
+        steps = min(drawn.walks.num_steps, FIGURE_STEPS)
+        print(f"wrote {written['figure']}: the world, and the first {steps} steps of walk 0")
 
 
 def _check(args: Sampling) -> None:
@@ -43,45 +251,16 @@ def _check(args: Sampling) -> None:
         check_figure_path(args.figure)
     if not 0 <= args.noise <= 1:
         raise BadConfig(f"`--noise` must be in [0, 1], got {args.noise}")
-    if min(args.seed, _walk_seed(args)) < 0:
+    if min(args.seed, args.drawn_from) < 0:
         raise BadConfig(
-            f"`--seed` and `--walk-seed` must be 0 or more, got {min(args.seed, _walk_seed(args))}"
+            f"`--seed` and `--walk-seed` must be 0 or more, got {min(args.seed, args.drawn_from)}"
         )
     outputs = [args.out, truth_path(args.out), *([] if args.figure is None else [args.figure])]
     refuse_to_overwrite(outputs, args.force)
 
 
-def _walk_seed(args: Sampling) -> int:
-    return args.seed if args.walk_seed is None else args.walk_seed
-
-
-def _generator(args: Sampling) -> np.random.Generator:
-    """Not the world's own stream, which starts from the bare seed."""
-    return np.random.default_rng([_walk_seed(args), 1])
-
-
-def _write(args: Sampling, sample: Sample) -> dict[str, Path]:
-    """Write truth, walks and figure, the truth first: walks that are there have theirs beside them."""
-    written = {"walks": args.out}
-    if sample.truth is None:
-        truth_path(args.out).unlink(missing_ok=True)  # of the walks that are being overwritten
-    else:
-        written["truth"] = save_truth(args.out, sample.truth, sample.rooms)
-    if sample.rooms is not None and args.out.suffix == ".npz":
-        save_family_walks(args.out, sample.walks, sample.rooms)
-    else:
-        save_walks(args.out, sample.walks)
-    if args.figure is not None and sample.truth is not None and sample.pictured is not None:
-        from cogmap.report.room_figures import world_figure
-        from cogmap.report.style import save_figure
-
-        save_figure(world_figure(sample.pictured, sample.truth.positions[0, :FIGURE_STEPS]), args.figure)
-        written["figure"] = args.figure
-    return written
-
-
-def _described(sample: Sample, written: dict[str, Path]) -> dict[str, Any]:
-    walks, truth = sample.walks, sample.truth
+def _described(drawn: Drawn, written: dict[str, Path]) -> dict[str, Any]:
+    walks, truth = drawn.walks, drawn.truth
     return {
         **{kind: str(path) for kind, path in written.items()},
         "num_walks": walks.num_walks,
@@ -90,15 +269,3 @@ def _described(sample: Sample, written: dict[str, Path]) -> dict[str, Any]:
         "num_actions": walks.num_actions,
         "num_positions": None if truth is None else truth.world.num_positions,
     }
-
-
-def _tell(sample: Sample, written: dict[str, Path]) -> None:
-    walks, truth = sample.walks, sample.truth
-    kind = "distinct views" if isinstance(walks, ViewWalks) else "observations"
-    sizes = f"{walks.num_observations} {kind}, {walks.num_actions} actions"
-    print(f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}")
-    if truth is not None:
-        print(f"wrote {written['truth']}: where they really were, among {truth.world.num_positions} places")
-    if "figure" in written:
-        steps = min(walks.num_steps, FIGURE_STEPS)
-        print(f"wrote {written['figure']}: the world, and the first {steps} steps of walk 0")

@@ -1,47 +1,91 @@
-"""Every world as a `gymnasium.Env`."""
+"""Every world as a `gymnasium.Env`. Importing this module registers the worlds of `WORLDS` by name:
+
+import gymnasium
+import cogmap.environments.gym
+
+env = gymnasium.make("cogmap/AliasedRoom-v0", height=6, width=8, goal=40, max_steps=200, render_mode="ansi")
+"""
 
 from __future__ import annotations
 
+import colorsys
+from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWorld, MissingExtra
-from cogmap.records import TableWorld
+from cogmap.records import Integers, TableWorld, label_of
 
 try:
     import gymnasium
 except ImportError as error:
     raise MissingExtra('Gymnasium must be installed for this: pip install "cogmap[gym]"') from error
 
+# What makes each registered world. A map that was learned can join them: `register_world("LearnedMap", "module:make")`.
+WORLDS = {
+    "AliasedRoom": "cogmap.environments.room:AliasedRoom",
+    "AliasedCube": "cogmap.environments.cube:AliasedCube",
+    "Torus": "cogmap.environments.table:torus",
+    "Maze": "cogmap.environments.table:maze_from_text",
+    "EgocentricRoom": "cogmap.environments.egocentric.room:EgocentricRoom",
+}
+RENDER_MODES = ("rgb_array", "ansi")
+CELL = 16  # pixels along the side of a position in a picture
 
-class WorldEnv(gymnasium.Env[np.int64, np.int64]):
+Picture = NDArray[np.uint8]  # (H, W, 3)
+
+
+class WorldEnv(gymnasium.Env[Any, np.int64]):
     """A world to walk in: the agent sees an observation, never its position.
 
     goal: the position at which an episode ends with reward 1; without one there is no reward and no end.
-    max_steps: actions after which an episode is cut off; None is never.
+    max_steps: actions after which an episode is truncated; None is never.
+    render_mode: "rgb_array" or "ansi", the world from above with the agent in it. That shows the position: it is
+        for people, not for agents.
+    views: of a 3D room, observe what is seen, an image (64, 64, 3), instead of its number; "rgb_array" shows it too.
 
     An illegal action stays in place; `info["action_mask"]` tells which are legal, as `Discrete.sample` takes.
     """
 
-    metadata = {"render_modes": []}  # noqa: RUF012 the class attribute is Gymnasium's own contract
+    metadata = {"render_modes": list(RENDER_MODES), "render_fps": 8}  # noqa: RUF012 Gymnasium's own contract
 
-    def __init__(self, world: TableWorld, goal: int | None = None, max_steps: int | None = None) -> None:
+    def __init__(
+        self,
+        world: TableWorld,
+        goal: int | None = None,
+        max_steps: int | None = None,
+        render_mode: str | None = None,
+        views: bool = False,
+    ) -> None:
         if goal is not None and not 0 <= goal < world.num_positions:
             raise BadWorld(f"`goal` must be a position in [0, {world.num_positions}), got {goal}")
         if max_steps is not None and max_steps < 1:
             raise BadWorld(f"`max_steps` must be at least 1, got {max_steps}")
+        if render_mode not in (None, *RENDER_MODES):
+            raise BadWorld(f"`render_mode` must be None or one of {RENDER_MODES}, got {render_mode!r}")
+        if views and not isinstance(world, EgocentricRoom):
+            raise BadWorld(f"`views` must be False in a world without views, got {world.name!r}")
         self.world = world
         self.goal = goal
         self.max_steps = max_steps
-        self.observation_space = gymnasium.spaces.Discrete(world.num_observations)
+        self.render_mode = render_mode
+        self._views = world.views if views and isinstance(world, EgocentricRoom) else None  # (P, H, W, 3)
+        self.observation_space: gymnasium.Space[Any] = (
+            gymnasium.spaces.Discrete(world.num_observations)
+            if self._views is None
+            else gymnasium.spaces.Box(0, 255, self._views.shape[1:], np.uint8)
+        )
         self.action_space = gymnasium.spaces.Discrete(world.num_actions)
         self.position = 0  # the truth, for whoever evaluates
         self._steps = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[np.int64, dict[str, Any]]:
+    ) -> tuple[Any, dict[str, Any]]:
         """Start at a random position, or at `options["position"]`."""
         super().reset(seed=seed)
         start = (options or {}).get("position")
@@ -51,7 +95,7 @@ class WorldEnv(gymnasium.Env[np.int64, np.int64]):
         self._steps = 0
         return self._see()
 
-    def step(self, action: np.int64) -> tuple[np.int64, float, bool, bool, dict[str, Any]]:
+    def step(self, action: np.int64) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(action):
             raise BadWorld(f"`action` must be an integer in [0, {self.world.num_actions}), got {action!r}")
         if self.world.legal_actions()[self.position, action]:
@@ -61,6 +105,89 @@ class WorldEnv(gymnasium.Env[np.int64, np.int64]):
         seen, info = self._see()
         return seen, float(arrived), arrived, self._steps == self.max_steps, info
 
-    def _see(self) -> tuple[np.int64, dict[str, Any]]:
+    def render(self) -> Any:
+        """A picture (H, W, 3) of bytes, or a text with a line for each row of the world; None without a mode."""
+        match self.render_mode:
+            case "rgb_array" if self._views is not None:
+                return self._views[self.position].copy()
+            case "rgb_array":
+                return picture_from_above(self.world, self.position)
+            case "ansi":
+                return text_from_above(self.world, self.position)
+        return None
+
+    def _see(self) -> tuple[Any, dict[str, Any]]:
         mask = self.world.legal_actions()[self.position].astype(np.int8)  # (A,)
+        if self._views is not None:
+            return self._views[self.position].copy(), {"action_mask": mask}
         return np.int64(self.world.observation[self.position]), {"action_mask": mask}
+
+
+class RegisteredEnv(WorldEnv):
+    """What `gymnasium.make` builds: `make` names the function that gives the world, `settings` are its arguments."""
+
+    def __init__(
+        self,
+        make: str,
+        goal: int | None = None,
+        max_steps: int | None = None,
+        render_mode: str | None = None,
+        views: bool = False,
+        **settings: Any,
+    ) -> None:
+        module, _, function = make.partition(":")
+        world = getattr(import_module(module), function)(**settings)
+        super().__init__(world, goal, max_steps, render_mode, views)
+
+
+def register_world(name: str, make: str, **settings: Any) -> None:
+    """Have `gymnasium.make("cogmap/NAME-v0", ...)` build the world that the function `make`, "module:name", returns."""
+    if f"cogmap/{name}-v0" not in gymnasium.registry:
+        gymnasium.register(
+            f"cogmap/{name}-v0",
+            entry_point="cogmap.environments.gym:RegisteredEnv",
+            kwargs={"make": make, **settings},
+        )
+
+
+for _name, _make in WORLDS.items():
+    register_world(_name, _make, **({"views": True} if _name == "EgocentricRoom" else {}))
+
+
+def make_environment(env_id: str, settings: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
+    """Any registered Gymnasium environment, or `BadWorld` with one line that says why there is none."""
+    try:
+        return gymnasium.make(env_id, **settings)
+    except (gymnasium.error.Error, ImportError, TypeError, ValueError) as problem:
+        raise BadWorld(f"cannot make the environment {env_id!r}: {problem}") from problem
+
+
+def picture_from_above(world: TableWorld, position: int) -> Picture:
+    """(H, W, 3): a square for each position in the colour of its observation, and the agent's with a dot."""
+    row, column = _cells(world)
+    hues = [colorsys.hls_to_rgb(0.618 * seen % 1, 0.65, 0.6) for seen in range(world.num_observations)]
+    cells = np.zeros((row.max() + 1, column.max() + 1, 3), dtype=np.uint8)
+    cells[row, column] = (255 * np.array(hues)).astype(np.uint8)[world.observation]
+    picture = cells.repeat(CELL, axis=0).repeat(CELL, axis=1)
+    top, left = CELL * row[position] + CELL // 4, CELL * column[position] + CELL // 4
+    picture[top : top + CELL // 2, left : left + CELL // 2] = 0
+    return picture
+
+
+def text_from_above(world: TableWorld, position: int) -> str:
+    """What is seen where, a line for each row, and the agent's position in brackets."""
+    row, column = _cells(world)
+    seen = [str(label_of(world.observation_labels, index)) for index in world.observation.tolist()]
+    width = max(map(len, seen))
+    cells = np.full((row.max() + 1, column.max() + 1), " " * (width + 2), dtype=object)
+    cells[row, column] = [f" {label:>{width}} " for label in seen]
+    cells[row[position], column[position]] = f"[{seen[position]:>{width}}]"
+    return "\n".join("".join(line).rstrip() for line in cells)
+
+
+def _cells(world: TableWorld) -> tuple[Integers, Integers]:
+    """(P,) and (P,): row and column of each position; all in one row where the world has no coordinates."""
+    if world.coordinates is None:
+        return np.zeros(world.num_positions, dtype=np.int32), np.arange(world.num_positions, dtype=np.int32)
+    row, column = (np.unique(world.coordinates[:, axis], return_inverse=True)[1] for axis in (0, 1))
+    return row.reshape(-1).astype(np.int32), column.reshape(-1).astype(np.int32)

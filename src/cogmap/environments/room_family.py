@@ -11,14 +11,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 from math import comb
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.environments.room import AliasedRoom, Bump
-from cogmap.errors import BadWorld
+from cogmap.errors import BadConfig, BadWorld
 from cogmap.records import Integers, TableWorld, Walks
 
+FamilyRooms = Literal["train", "test", "restricted", "A", "B", "C", "D"]
 MAX_SETS = 8  # all O! orders of the sets are listed
 
 
@@ -128,6 +130,34 @@ def restricted_families(
     for name, times in [("B", 1), ("C", 2), ("D", base.num_observations)]:
         (drawn[name],) = _draw_colours(rng, [test_rooms], orders[broken == times], num_colours)
     return {name: RoomFamily(base, colours, num_colours) for name, colours in drawn.items()}
+
+
+def choose_family(
+    rooms: FamilyRooms = "train",
+    train_rooms: int | None = None,
+    test_rooms: int = 512,
+    colours: int = 30,
+    height: int = 6,
+    width: int = 8,
+    observations: int = 4,
+    patch: int | None = None,
+    bump: Bump = "stay",
+    seed: int = 0,
+) -> RoomFamily:
+    """One family by the name of its rooms: "train" or "test" of `room_families`; or of `restricted_families`, where
+    "restricted" are the training rooms.
+
+    train_rooms: 10,000 by default, 5,000 of them under the rule R.
+    """
+    plain = rooms in ("train", "test")
+    train_rooms = train_rooms if train_rooms is not None else (10_000 if plain else 5_000)
+    if train_rooms < 1 or test_rooms < 1:
+        raise BadConfig(f"`train_rooms` (={train_rooms}) and `test_rooms` (={test_rooms}) must be at least 1")
+    base = AliasedRoom(height, width, observations, patch, bump=bump, seed=seed)
+    if plain:
+        return room_families(train_rooms, test_rooms, base, colours, seed)[rooms == "test"]
+    families = restricted_families(train_rooms, test_rooms, base, colours, seed)
+    return families["train" if rooms == "restricted" else rooms]
 
 
 def default_base(bump: Bump = "stay", seed: int = 0) -> AliasedRoom:

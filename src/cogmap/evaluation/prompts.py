@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cogmap.environments.ginc import GincWorld, Prompts
+from cogmap.environments.ginc import GincConfig, GincWorld, Prompts, build_world, sample_prompts
 from cogmap.environments.ginc.world import advance, condition, word_probabilities
 from cogmap.records import Floats, Integers
 
@@ -98,6 +98,12 @@ def ceiling(world: GincWorld, cells: Iterable[Prompts]) -> Iterator[CeilingRow]:
                 as_prompts=in_context_accuracy(predict_as_prompts(world, prompts), prompts),
                 as_documents=in_context_accuracy(predict_as_documents(world, prompts.tokens), prompts),
             )
+
+
+def sampled_ceiling(config: GincConfig) -> Iterator[CeilingRow]:
+    """The ceiling of a text set without its files: the prompts are drawn anew, which takes seconds."""
+    world = build_world(config, np.random.RandomState(config.seed))
+    return ceiling(world, sample_prompts(world, config))
 
 
 def predict_as_prompts(world: GincWorld, prompts: Prompts) -> Integers:

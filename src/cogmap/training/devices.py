@@ -35,6 +35,15 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
+def device_names() -> list[str]:
+    """What networks can be trained on here, for people to read."""
+    names = [f"cpu ({torch.get_num_threads()} threads)"]
+    names += [
+        f"cuda:{index} ({torch.cuda.get_device_name(index)})" for index in range(torch.cuda.device_count())
+    ]
+    return names + (["mps"] if torch.backends.mps.is_available() else [])
+
+
 @dataclass(frozen=True)
 class Processes:
     """This process's rank among those that train together."""

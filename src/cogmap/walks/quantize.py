@@ -156,7 +156,7 @@ def _main_directions(numbers: Numbers, weight: NDArray[Any], standardised: bool)
 def _kmeans(reduced: Numbers, weight: NDArray[Any], clusters: int, seed: int) -> Numbers:
     """(K, Q): the centres."""
     if find_spec("sklearn") is None:
-        raise MissingExtra('clusters of views need scikit-learn: pip install "cogmap[3d]"')
+        raise MissingExtra('clusters of views need scikit-learn: pip install "cogmap[views]"')
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 

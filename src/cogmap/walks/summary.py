@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.records import Booleans, Floats, Integers, Walks, label_of
+from cogmap.records import Booleans, Floats, Integers, Labels, Walks, label_of
 
 LOOK_AHEAD = 3  # actions that are used to distinguish places with the same observation
 Counts = NDArray[np.int64]
@@ -28,6 +29,60 @@ class Summary:
     def mean_entropy(self) -> float:
         """The conditional entropy in bits of the next observation, over all steps; 0 in a world without aliasing."""
         return float(np.average(self.next_entropy, weights=self.observation_counts))
+
+    def described(self, walks: Walks) -> dict[str, Any]:
+        """What was counted, as plain values by label."""
+        seen, taken = self.observation_counts.tolist(), self.action_counts.tolist()
+        numbers = zip(seen, self.next_entropy.tolist(), self.min_places.tolist(), strict=True)
+        return {
+            "num_walks": walks.num_walks,
+            "shortest": int(walks.lengths.min()),
+            "longest": int(walks.lengths.max()),
+            "total_steps": int(walks.lengths.sum()),
+            "num_observations": walks.num_observations,
+            "num_actions": walks.num_actions,
+            "actions": dict(zip(_labels(walks.action_labels, walks.num_actions), taken, strict=True)),
+            "observations": {
+                label: {"seen": times, "next_entropy_bits": round(entropy, 4), "places_at_least": bound}
+                for label, (times, entropy, bound) in zip(
+                    _labels(walks.observation_labels, walks.num_observations), numbers, strict=True
+                )
+            },
+            "next_entropy_bits": round(self.mean_entropy, 4),
+            "places_at_least": int(self.min_places.sum()),
+        }
+
+    def text(self, walks: Walks, most: int) -> str:
+        """A few lines for people: sizes, actions, and the `most` frequent observations."""
+        found = self.described(walks)
+        short, long = found["shortest"], found["longest"]
+        steps = f"{long} steps" if short == long else f"{short} to {long} steps"
+        actions = [f"{label} {count}" for label, count in found["actions"].items()]
+        lines = [
+            f"{walks.num_walks} walks of {steps}, {found['total_steps']} steps in all",
+            f"{walks.num_actions} actions: {', '.join(actions[:most])}{', ...' if len(actions) > most else ''}",
+            f"{walks.num_observations} observations, {self._aliasing()}",
+            f"  {'observation':<16}{'seen':>10}{'entropy (bits)':>16}{'places (at least)':>19}",
+        ]
+        labels = _labels(walks.observation_labels, walks.num_observations)
+        for index in self.observation_counts.argsort(kind="stable")[::-1][:most]:
+            entropy, bound = self.next_entropy[index], self.min_places[index]
+            lines.append(
+                f"  {labels[index][:15]:<16}{self.observation_counts[index]:>10}{entropy:>16.2f}{bound:>19}"
+            )
+        if walks.num_observations > most:
+            lines.append(f"  ... and {walks.num_observations - most} more (--json has them all)")
+        return "\n".join(lines)
+
+    def _aliasing(self) -> str:
+        if self.mean_entropy == 0:
+            return "none aliased: what is seen and done determines what is seen next"
+        entropy = f"a conditional entropy of {self.mean_entropy:.2f} bits for the next one given the action"
+        return f"{entropy}; {LOOK_AHEAD} actions distinguish at least {self.min_places.sum()} places"
+
+
+def _labels(labels: Labels | None, count: int) -> list[str]:
+    return [str(label_of(labels, index)) for index in range(count)]
 
 
 def summarise(walks: Walks) -> Summary:

@@ -1,0 +1,83 @@
+"""Walks drawn in any world and written to a file, with the truth beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from cogmap.environments.room_family import RoomFamily
+from cogmap.records import Integers, TableWorld, Truth, Walks
+from cogmap.walks.family import save_family_walks
+from cogmap.walks.sample import add_noise, sample_family_walks
+from cogmap.walks.store import save_walks
+from cogmap.walks.truth_store import save_truth, truth_path
+from cogmap.walks.views import ViewWalks, draw_walks
+
+
+class Drawn(NamedTuple):
+    """Walks with all that is known of them."""
+
+    walks: Walks
+    truth: Truth | None = None  # None where only the environment knows
+    rooms: Integers | None = None  # (B,) the room of each walk in a family
+    pictured: TableWorld | None = None  # the world as the first walk saw it
+
+
+def walk_stream(seed: int) -> np.random.Generator:
+    """Draws walks: not the world's own stream, which starts from the bare seed."""
+    return np.random.default_rng([seed, 1])
+
+
+def draw(world: TableWorld | RoomFamily, walks: int, steps: int, seed: int = 0, noise: float = 0.0) -> Drawn:
+    """`walks` random walks of `steps` observations: of views in a 3D room, each in a room of its own in a family.
+
+    seed: of the walks; the world has its own.
+    noise: share of the observations that are replaced by random ones after the walk.
+    """
+    rng = walk_stream(seed)
+    if isinstance(world, RoomFamily):
+        seen, truth, rooms = sample_family_walks(world, walks, steps, rng)
+        drawn = Drawn(seen, truth, rooms, world.room(int(rooms[0])))
+    else:
+        seen, truth = draw_walks(world, walks, steps, rng)
+        drawn = Drawn(seen, truth, pictured=truth.world)
+    return with_noise(drawn, noise, seed)
+
+
+def with_noise(drawn: Drawn, noise: float, seed: int) -> Drawn:
+    if not noise:
+        return drawn
+    return drawn._replace(walks=add_noise(drawn.walks, noise, np.random.default_rng([seed, 2])))
+
+
+def save_drawn(path: Path, drawn: Drawn) -> dict[str, Path]:
+    """Write truth and walks, the truth first: walks that are there have theirs beside them.
+
+    Returns: the files by what they hold.
+    """
+    written = {"walks": path}
+    if drawn.truth is None:
+        truth_path(path).unlink(missing_ok=True)  # of the walks that are being overwritten
+    else:
+        written["truth"] = save_truth(path, drawn.truth, drawn.rooms)
+    if drawn.rooms is not None and path.suffix == ".npz":
+        save_family_walks(path, drawn.walks, drawn.rooms)
+    else:
+        save_walks(path, drawn.walks)
+    return written
+
+
+def told(drawn: Drawn, written: Mapping[str, Path]) -> str:
+    """A line for each file that was written."""
+    walks, truth = drawn.walks, drawn.truth
+    kind = "distinct views" if isinstance(walks, ViewWalks) else "observations"
+    sizes = f"{walks.num_observations} {kind}, {walks.num_actions} actions"
+    line = f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}"
+    if truth is None:
+        return line
+    return (
+        f"{line}\nwrote {written['truth']}: where they really were, among {truth.world.num_positions} places"
+    )
