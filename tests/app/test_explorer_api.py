@@ -203,6 +203,20 @@ def test_the_description_names_every_address(client):
     assert json.dumps(described).count("$ref") > 10
 
 
+def test_files_of_both_folders_are_asked_for_again_each_time(client):
+    for path in ("/static/main.js", "/static/shared/theme.css"):
+        first = client.get(path)
+        assert (first.status_code, first.headers["cache-control"]) == (200, "no-cache")
+        again = client.get(path, headers={"if-none-match": first.headers["etag"]})
+        assert (again.status_code, again.headers["cache-control"], again.content) == (304, "no-cache", b"")
+
+
+def test_pydantic_waits_until_something_is_served():
+    script = "import sys, cogmap, cogmap.cli; cogmap.cli.main(['--help']); print(*sys.modules)"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert not {"pydantic", "starlette", "PIL"} & set(run.stdout.split())
+
+
 def test_the_explorer_loads_no_network_and_no_plotting():
     script = "import sys, cogmap.app.application, cogmap.app.server; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

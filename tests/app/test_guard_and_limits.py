@@ -6,7 +6,7 @@ import pytest
 from served_runs import application, client_of, write_run
 
 from cogmap.app.bodies import check, parse_json
-from cogmap.app.schema import PlanRequest, WalkRequest, limited
+from cogmap.app.schema import LocateRequest, PlanRequest, PlansRequest, StepRequest, WalkRequest, limited
 from cogmap.app.security import Hosts, Limits, Refusal, is_loopback, status_of
 from cogmap.app.watcher import RunWatcher
 from cogmap.errors import BadRun, BadWalks, CogmapError, NoPath, NotOnMap
@@ -94,6 +94,8 @@ def test_a_foreign_host_or_origin_is_refused(client):
         400,
         "the Host header must name this server, got 'evil.example'",
     )
+    twice = [("host", "127.0.0.1:8321"), ("host", "127.0.0.1:8321")]
+    assert client.get("/api/run", headers=twice).status_code == 400
     plan = {"start": 0, "goal": 1}
     for origin in ("http://evil.example", "null", "http://127.0.0.1:9999"):
         assert client.post("/api/plan", json=plan, headers={"origin": origin}).status_code == 403
@@ -132,6 +134,59 @@ def test_a_bad_body_is_told_rule_first(client, body, status, told):
     answer = client.post("/api/plan", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status
     assert told in answer.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "status", "told"),
+    [
+        (PlanRequest, {"start": 0, "goal": None}, 422, "`goal` must be an integer, got null"),
+        (PlanRequest, {"start": 0, "goal": 1, "avoid": "red"}, 422, '`avoid` must be an array, got "red"'),
+        (PlanRequest, {"start": 0, "goal": 1, "strict": 1}, 422, "`strict` must be a boolean, got 1"),
+        (PlanRequest, {"start": "0", "goal": 1}, 422, '`start` must be an integer, got "0"'),
+        (
+            PlanRequest,
+            {"start": 2**31, "goal": 1},
+            422,
+            "`start` must be at most 2147483647, got 2147483648",
+        ),
+        (
+            PlanRequest,
+            {"start": 0, "goal": 1, "revision": "x" * 41},
+            422,
+            f'`revision` must have at most 40 characters, got "{"x" * 41}"',
+        ),
+        (
+            PlansRequest,
+            {"problems": [{"start": 0, "goal": 1}, {"start": 1, "gaol": 2}]},
+            422,
+            '`problems`[1] must have no other fields than start, goal, showing, avoid, strict, got "gaol"',
+        ),
+        (
+            PlansRequest,
+            {"problems": [{"goal": 2}]},
+            422,
+            "`problems`[0] must have the field `start`, got goal",
+        ),
+        (PlansRequest, {"problems": [3]}, 422, "`problems`[0] must be an object, got 3"),
+        (
+            LocateRequest,
+            {"observations": [], "actions": []},
+            422,
+            "`observations` must hold at least 1 entries, got 0",
+        ),
+        (
+            LocateRequest,
+            {"observations": [0] * 10_001, "actions": []},
+            413,
+            "`observations` must hold at most 10000 entries, got 10001",
+        ),
+        (StepRequest, {"action": -1}, 422, "`action` must be an integer or a string, got -1"),
+    ],
+)
+def test_every_broken_rule_is_told_with_the_value(kind, body, status, told):
+    with pytest.raises(Refusal) as refused:
+        check(body, REQUESTS[kind])
+    assert (refused.value.status, str(refused.value)) == (status, told)
 
 
 def test_a_body_must_say_that_it_is_json(client):

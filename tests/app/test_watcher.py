@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from served_runs import ROOM, application, client_of, found_map, opened, write_c
 from cogmap.app.handlers import png_bytes
 from cogmap.app.watcher import RunWatcher
 from cogmap.environments.room import AliasedRoom
-from cogmap.errors import BadRun, BadWalks
+from cogmap.errors import BadRun, BadWalks, MissingExtra
 from cogmap.files import write_arrays, write_json
 from cogmap.maps.store import save_map
 
@@ -191,6 +192,12 @@ def pixels(png):
 def test_pictures_of_every_depth(channels):
     image = np.random.default_rng(1).integers(256, size=(3, 7, channels)).astype(np.uint8)
     assert np.array_equal(pixels(png_bytes(image)).reshape(image.shape), image)
+
+
+def test_without_pillow_the_line_that_installs_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MissingExtra, match=r'views need pillow: pip install "cogmap\[serve\]"'):
+        png_bytes(np.zeros((2, 2, 3), dtype=np.uint8))
 
 
 def test_what_is_no_run_is_an_error_at_the_start(tmp_path):

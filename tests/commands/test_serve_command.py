@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import cogmap
+from cogmap.app.server import serve_run
 from cogmap.cli import main
 from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.ged import true_map
@@ -115,10 +116,27 @@ def test_beyond_loopback_there_is_a_warning(run_folder):
         assert "warning: 0.0.0.0 lets other machines in" in process.stderr.readline()
 
 
-def test_without_the_extra_the_line_that_installs_it(run_folder, capsys, monkeypatch):
-    monkeypatch.setitem(sys.modules, "uvicorn", None)
+def test_a_run_is_served_from_python_too(run_folder):
+    met = []
+
+    def started(served):
+        met.append(served)
+        served.stop()
+
+    serve_run(run_folder, port=0, started=started)
+    (served,) = met
+    assert served.address.startswith("http://127.0.0.1:")
+    assert (served.problems, served.on_loopback) == ((), True)
+
+
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [("uvicorn", "uvicorn"), ("starlette", "starlette"), ("pydantic", "pydantic"), ("PIL", "pillow")],
+)
+def test_without_the_extra_the_line_that_installs_it(run_folder, capsys, monkeypatch, module, name):
+    monkeypatch.setitem(sys.modules, module, None)
     assert main(["serve", str(run_folder)]) == 2
-    assert 'serving needs uvicorn: pip install "cogmap[serve]"' in capsys.readouterr().err
+    assert f'serving needs {name}: pip install "cogmap[serve]"' in capsys.readouterr().err
 
 
 def ring_walks(path: Path):

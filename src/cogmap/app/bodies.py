@@ -17,7 +17,7 @@ _TYPES = {
     "int_type": "an integer",
     "string_type": "a string",
     "bool_type": "a boolean",
-    "list_type": "an array",
+    "tuple_type": "an array",
     "model_type": "an object",
 }
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast, get_args
+from typing import Any, Generic, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +36,7 @@ _DIGITS = 4  # of a coordinate
 Body = TypeVar("Body")
 
 
-@dataclass(frozen=True)
-class Call(Generic[Body]):
+class Call(NamedTuple, Generic[Body]):
     """A request: the variable parts of its address, its query, and its checked body."""
 
     path: Mapping[str, str]
@@ -224,7 +222,7 @@ def _summary(shown: ShownMap) -> schema.MapSummary:
 
 def _problem(asked: schema.Problem) -> Problem:
     goal: Any = asked.goal if asked.showing is None else Showing(asked.showing)
-    return Problem(asked.start, goal, tuple(asked.avoid), asked.strict)
+    return Problem(asked.start, goal, asked.avoid, asked.strict)
 
 
 def _plan_answer(shown: ShownMap, problem: Problem, plan: Plan, world: TableWorld | None) -> schema.Plan:

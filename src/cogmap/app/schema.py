@@ -34,6 +34,7 @@ class _OneError:
 Index = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Label = Annotated[str, Field(max_length=1000)]
 Named = Annotated[Index | Label, _OneError("an integer or a string")]  # an observation or an action
+Names = Annotated[tuple[Named, ...], Field(strict=False)]  # JSON's arrays, as tuples: a default is not copied
 Ground = Literal["true", "map"]  # what an agent walks on
 Bit = Annotated[int, Field(ge=0, le=1)]
 Given = Annotated[T | None, _NotNull()]
@@ -57,7 +58,7 @@ class Problem(Request):
     start: Index
     goal: Given[Index] = None
     showing: Given[Named] = None
-    avoid: list[Named] = []
+    avoid: Names = ()
     strict: bool = False
 
     @model_validator(mode="after")
@@ -75,18 +76,18 @@ class PlanRequest(OnMap, Problem):
 
 
 class PlansRequest(OnMap):
-    problems: list[Problem]
+    problems: Annotated[tuple[Problem, ...], Field(strict=False)]
 
 
 class LocateRequest(OnMap):
-    observations: list[Named]
-    actions: list[Named]
+    observations: Names
+    actions: Names
 
 
 class WalkRequest(OnMap):
     seed: Given[Index] = None
     position: Given[Index] = None
-    actions: list[Named] = []
+    actions: Names = ()
 
 
 class StepRequest(Request):
@@ -97,18 +98,18 @@ class StepRequest(Request):
 def limited(limits: Limits) -> dict[type[Request], type[Request]]:
     """Each request as a server takes it: with its limits on the lengths of lists."""
     most, longest = limits.problems, limits.history
-    avoid: Any = (Annotated[list[Named], Field(max_length=most), FailFast()], [])
-    problem = create_model("Problem", __base__=Problem, avoid=avoid)
-    problems = Annotated[list[problem], Field(max_length=most), FailFast()]  # type: ignore[valid-type]
-    history = Annotated[list[Named], Field(max_length=longest), FailFast()]
-    seen = Annotated[list[Named], Field(min_length=1, max_length=longest), FailFast()]
+    avoid: Any = (Annotated[Names, Field(max_length=most), FailFast()], ())
+    problem: Any = create_model("Problem", __base__=Problem, avoid=avoid)
+    problems = Annotated[tuple[problem, ...], Field(strict=False, max_length=most), FailFast()]
+    history = Annotated[Names, Field(max_length=longest), FailFast()]
+    seen = Annotated[Names, Field(min_length=1, max_length=longest), FailFast()]
     return {
         PlanRequest: create_model("PlanRequest", __base__=PlanRequest, avoid=avoid),
         PlansRequest: create_model("PlansRequest", __base__=PlansRequest, problems=(problems, ...)),
         LocateRequest: create_model(
             "LocateRequest", __base__=LocateRequest, observations=(seen, ...), actions=(history, ...)
         ),
-        WalkRequest: create_model("WalkRequest", __base__=WalkRequest, actions=(history, [])),
+        WalkRequest: create_model("WalkRequest", __base__=WalkRequest, actions=(history, ())),
         StepRequest: StepRequest,
     }
 

@@ -125,6 +125,8 @@ def serve(
         access_log=False,
         server_header=False,
         lifespan="on",
+        # uvloop accepts one connection between two rounds of answers, so new clients starve beside busy ones.
+        loop="asyncio",
         backlog=1024,
         timeout_graceful_shutdown=2,
     )

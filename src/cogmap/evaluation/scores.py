@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from cogmap.errors import BadRun, BadWalks
-from cogmap.evaluation.closed_loop import goals_reached
 from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distance, world_graph
 from cogmap.evaluation.places import is_exact, node_places, true_places
 from cogmap.evaluation.planning import (
@@ -260,6 +259,10 @@ def _closed_loop(
 ) -> float | None:
     if not goals:
         return None
+    from cogmap.evaluation.closed_loop import (
+        goals_reached,  # loads the renderer, which readers of scores do not need
+    )
+
     return goals_reached(cognitive_map, truth.world, place, goals, np.random.default_rng(seed))
 
 
