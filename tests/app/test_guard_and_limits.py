@@ -259,5 +259,8 @@ def test_long_values_are_cut_short():
 
 
 def test_an_empty_body_is_an_object_without_fields():
-    assert parse_json(b" \n") == {}
+    assert parse_json(b" \t\r\n") == {}
+    for other in (b"\x0c", b"\x0b\n"):  # white space to Python and not to JSON
+        with pytest.raises(Refusal, match="the body must be JSON"):
+            parse_json(other)
     check({}, REQUESTS[WalkRequest])
