@@ -103,7 +103,7 @@ def test_avoiding_by_hand():
     assert len(optimal_route(maze, 1, 6, avoid=[x])) == 4  # and the start
     assert len(optimal_route(maze, 0, 2, avoid=[a])) == 2  # `x` lies between, so this can be done
     assert len(optimal_route(maze, 0, 7, avoid=[a])) == 4  # this cannot: the shortest of all
-    with pytest.raises(NoPath, match=r"a route that avoids \[0\], none leads from position 0 to 7"):
+    with pytest.raises(NoPath, match=r"no route that avoids \[0\] leads from position 0 to 7"):
         optimal_route(maze, 0, 7, avoid=[a], strict=True)
 
 

@@ -137,7 +137,7 @@ def test_a_map_of_views_is_built_planned_on_and_shown(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--clusters", "9999"], "`clusters` (=9999) must be from 1 to the 600 different views there are"),
+        (["--clusters", "9999"], "`clusters` (=9999) must be from 1 to the number of distinct views (=600)"),
         (["--clusters", "0"], "`clusters` (=0) must be from 1"),
     ],
 )

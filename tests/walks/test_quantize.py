@@ -81,7 +81,7 @@ def test_fewer_different_views_than_clusters_get_one_each():
     assert quantizer.num_clusters == 6
     assert len(set(quantizer(views).tolist())) == 6
     with pytest.raises(
-        BadConfig, match=r"`clusters` \(=7\) must be from 1 to the 6 different views there are"
+        BadConfig, match=r"`clusters` \(=7\) must be from 1 to the number of distinct views \(=6\)"
     ):
         fit_quantizer(camera_walks(views), clusters=7)
 
@@ -139,7 +139,7 @@ def test_a_large_log_is_fitted_on_some_of_its_views(monkeypatch):
     [
         (
             np.zeros((2, 8, 8, 3), np.uint8),
-            r"shape \(24, 20, 3\), as the quantizer learned from, got shape \(8, 8, 3\)",
+            r"shape \(24, 20, 3\), as those the quantizer was fitted on, got shape \(8, 8, 3\)",
         ),
         (np.zeros((2, 24, 20, 3)), "uint8 images .* and dtype float64"),
         (np.zeros((2, 24, 20), np.uint8), r"got shape \(24, 20\)"),
@@ -152,7 +152,7 @@ def test_views_of_another_size_or_dtype_are_refused(quantizer, views, message):
 
 def test_a_file_that_is_no_quantizer(tmp_path):
     write_arrays(tmp_path / "quantizer.npz", {"mean": np.zeros(3)})
-    with pytest.raises(BadRun, match="must be a quantizer of views, it has no `view_shape`"):
+    with pytest.raises(BadRun, match="must be a quantizer of views, `view_shape` is missing"):
         load_quantizer(tmp_path / "quantizer.npz")
 
 

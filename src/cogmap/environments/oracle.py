@@ -72,7 +72,7 @@ def optimal_distances(world: TableWorld, avoid: Collection[int] = (), strict: bo
 def optimal_route(
     world: TableWorld, start: int, goal: int, avoid: Collection[int] = (), strict: bool = False
 ) -> Route:
-    """A shortest route, as `optimal_distances` measures it; `NoPath` if there is none."""
+    """A shortest route, as measured by `optimal_distances`. Raises `NoPath` if there is none."""
     for name, position in [("start", start), ("goal", goal)]:
         if not 0 <= position < world.num_positions:
             raise BadWorld(f"`{name}` must be a position in [0, {world.num_positions}), got {position}")
@@ -83,14 +83,14 @@ def optimal_route(
         visited = _shortest_route(world, start, goal, ())
     if visited is None:
         around = f" that avoids {sorted(avoid)}" if avoid else ""
-        raise NoPath(f"there must be a route{around}, none leads from position {start} to {goal}")
+        raise NoPath(f"no route{around} leads from position {start} to {goal}")
     source, target = visited[:-1], visited[1:]
     moves = world.legal_actions()[source] & (world.next_position[source] == target[:, None])  # (L, A)
     return Route(actions=moves.argmax(axis=1).astype(np.int32), positions=visited)
 
 
 def follow(world: TableWorld, start: Integers | int, actions: Integers) -> Integers:
-    """(..., T + 1) the positions visited by taking `actions` (..., T) from each `start` (...), the start included."""
+    """(..., T + 1): the positions visited by taking `actions` (..., T) from each `start` (...), including the start."""
     visited = np.empty((*actions.shape[:-1], actions.shape[-1] + 1), dtype=np.int32)
     visited[..., 0] = start
     for step in range(actions.shape[-1]):
@@ -99,24 +99,24 @@ def follow(world: TableWorld, start: Integers | int, actions: Integers) -> Integ
 
 
 def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple[int, int] | None:
-    """A start and a goal with no route between them, or None where every position reaches every other."""
+    """A start and a goal without a route between them, or None if every position reaches every other."""
     from scipy.sparse.csgraph import breadth_first_order, connected_components
 
     taken = np.ones(next_position.shape, dtype=bool) if legal is None else legal
     source, action = np.nonzero(taken)
     nothing = np.zeros(len(next_position), dtype=bool)
     graph = search_graph(source, next_position[source, action], nothing).matrix
-    number, part = connected_components(graph, connection="strong")
+    number, component = connected_components(graph, connection="strong")
     if number == 1:
         return None
-    # Of two strong parts at most one reaches the other, so one of the two directions has no route.
-    start, goal = 0, int(np.flatnonzero(part != part[0])[0])
+    # Of two strongly connected components at most one reaches the other, so one direction has no route.
+    start, goal = 0, int(np.flatnonzero(component != component[0])[0])
     reached = breadth_first_order(graph, start, return_predecessors=False)
     return (goal, start) if goal in reached else (start, goal)
 
 
 def _forbidden(world: TableWorld, avoid: Collection[int]) -> Booleans:
-    """(P,): where one of the observations to avoid is seen."""
+    """(P,): true where an observation to avoid is seen."""
     for seen in avoid:
         if not 0 <= seen < world.num_observations:
             raise BadWorld(f"`avoid` must hold observations in [0, {world.num_observations}), got {seen}")
@@ -160,9 +160,7 @@ class Aliasing:
 
 
 def aliasing(world: TableWorld) -> Aliasing:
-    places = np.bincount(
-        world.observation, minlength=world.num_observations
-    )  # (O,) that show each observation
+    places = np.bincount(world.observation, minlength=world.num_observations)  # (O,)
     return Aliasing(
         places=world.num_positions,
         seen=int((places > 0).sum()),

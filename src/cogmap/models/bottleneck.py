@@ -53,8 +53,7 @@ class Bottlenecks(nn.Module):
     def forward(self, outputs: Tensor, observations: Tensor, strength: float = 1.0) -> Quantized:
         """Quantize outputs (B, N, D).
 
-        strength: from 0 to 1, how far the bottleneck is annealed: the vectors are this share of the entries, and the
-            rest of the continuous outputs.
+        strength: how far the bottleneck is annealed. The vectors are (1 - strength) outputs + strength entries.
         """
         projected = self.project(outputs)
         codes = self.nearest_code(projected, observations)
@@ -102,9 +101,7 @@ class EMABottlenecks(Bottlenecks):
         self.filled: Tensor
 
     def _initial_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
-        return nn.Parameter(
-            torch.zeros(shape), requires_grad=False
-        )  # updated by moving averages, not by gradients
+        return nn.Parameter(torch.zeros(shape), requires_grad=False)  # updated by moving averages
 
     @property
     def ready(self) -> bool:

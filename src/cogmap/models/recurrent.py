@@ -138,9 +138,8 @@ class _GruScan(torch.autograd.Function):
         width = first.shape[1]
         reset_update = input_gates[..., : 2 * width].clone()  # (N, B, 2D)
         candidate = input_gates[..., 2 * width :].clone()  # (N, B, D)
-        hidden_candidate = input_gates.new_empty(
-            steps, walks, width
-        )  # the hidden state's input to the candidate
+        # The hidden state's input to the candidate.
+        hidden_candidate = input_gates.new_empty(steps, walks, width)
         hidden = input_gates.new_empty(steps + 1, walks, width)
         hidden[0] = first
         to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]

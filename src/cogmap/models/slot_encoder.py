@@ -174,9 +174,8 @@ class SlotScan(torch.autograd.Function):
         lanes = torch.arange(walks, device=candidate.device)
         reset, update = reset_update.chunk(2, dim=3)
         derivatives = gate_derivatives(reset, update, candidate, hidden_candidate, hidden[:-1])
-        grad_gates = candidate.new_empty(
-            steps, slots, walks, 3 * width
-        )  # at the hidden state's part of the gates
+        # At the hidden state's part of the gates.
+        grad_gates = candidate.new_empty(steps, slots, walks, 3 * width)
         grad_candidate = torch.empty_like(candidate)
         grad_shared = candidate.new_empty(steps, walks, 3 * width)  # at what all slots of a walk get
         weight_back, others_back = weight.t().contiguous(), others_weight.t().contiguous()

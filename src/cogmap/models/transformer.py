@@ -62,9 +62,8 @@ class TransformerEncoder(nn.Module):
         if not self.alternating:
             return seen + done
         pair = (seen, done) if self.action_last else (done, seen)
-        return torch.stack(pair, dim=2).flatten(
-            1, 2
-        )  # (B, 2N, D); the output is read at the second token of each pair
+        # The output is read at the second token of each pair.
+        return torch.stack(pair, dim=2).flatten(1, 2)  # (B, 2N, D)
 
 
 class Block(nn.Module):

@@ -48,9 +48,7 @@ class WindowSampler:
         self.steps, self.ahead, self.fresh_share = steps, ahead, fresh_share
         self._rng = np.random.default_rng(seed)
         self._walk = np.zeros(batch_size, dtype=np.int64)  # (B,) the walk of each lane
-        self._start = np.full(
-            batch_size, walks.num_steps
-        )  # (B,) first step of its next window; here past the end
+        self._start = np.full(batch_size, walks.num_steps)  # (B,) start of its next window; here past the end
 
     def next(self) -> Window:
         fits = self._start + self.steps + self.ahead <= self.walks.lengths[self._walk]

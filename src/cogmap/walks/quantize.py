@@ -1,7 +1,7 @@
-"""Views to observations: k-means on reduced views, as in section 4.3, kept so that new views can be located.
+"""Views to observations: k-means on reduced views, as in section 4.3. The quantizer is stored for new views.
 
-Images are averaged over a coarse grid of pixels, then projected on their main directions; 64 x 64 pixels have
-twelve thousand numbers, and a few dozen of them tell views apart as well.
+Images are averaged over a coarse grid of pixels, then projected onto their principal components. An image of 64 x 64
+pixels has twelve thousand numbers; a few dozen components distinguish views as well.
 """
 
 from __future__ import annotations
@@ -20,21 +20,21 @@ from cogmap.records import CognitiveMap, Integers, Truth, Walks
 from cogmap.walks.views import Views, ViewWalks, portions, truth_as_clusters
 
 CLUSTERS = 128  # the paper's k
-GRID = 16  # blocks of pixels along a side of a reduced image
-DIRECTIONS = 48  # main directions that are kept
-MOST_VIEWS = 20_000  # distinct views that a quantizer is fitted on
+GRID = 16  # blocks of pixels along each side of a reduced image
+DIRECTIONS = 48  # principal components that are kept
+MOST_VIEWS = 20_000  # distinct views, at most, that are used to fit a quantizer
 Numbers = NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class ViewQuantizer:
-    """Turns a view into the number of its cluster: a linear map, then the nearest of the centres."""
+    """Maps a view to the index of its cluster: a linear projection, then the nearest centre."""
 
     view_shape: NDArray[np.int64]  # (H, W, C) of images or (F,) of vectors
-    mean: Numbers  # (R,) of the blocks of an image, or of a vector
+    mean: Numbers  # (R,) of the reduced views
     directions: Numbers  # (R, Q)
     centres: Numbers  # (K, Q)
-    typical: Views  # (K, H, W, C) or (K, F): the view that lies nearest to each centre
+    typical: Views  # (K, H, W, C) or (K, F): the view nearest to each centre
 
     @property
     def num_clusters(self) -> int:
@@ -47,17 +47,19 @@ class ViewQuantizer:
         if views.shape[1:] != expected or (len(expected) == 3) != (views.dtype == np.uint8):
             kind = "uint8 images" if len(expected) == 3 else "vectors of numbers"
             got = f"got shape {views.shape[1:]} and dtype {views.dtype}"
-            raise BadWalks(f"views must be {kind} of shape {expected}, as the quantizer learned from, {got}")
+            raise BadWalks(
+                f"views must be {kind} of shape {expected}, as those the quantizer was fitted on, {got}"
+            )
         return _nearest(project(views, self.mean, self.directions), self.centres)
 
     def walks(self, walks: Walks) -> Walks:
-        """Walks with clusters as observations; those that have them already stay as they are."""
+        """Walks with clusters as observations; plain walks are returned unchanged."""
         if not isinstance(walks, ViewWalks):
             return walks
         return walks.as_clusters(self(walks.views), self.num_clusters)
 
     def walks_and_truth(self, walks: Walks, truth: Truth) -> tuple[Walks, Truth]:
-        """Both with clusters as observations; walks that have them already stay as they are."""
+        """Both with clusters as observations; plain walks and their truth are returned unchanged."""
         if not isinstance(walks, ViewWalks):
             return walks, truth
         cluster = self(walks.views)
@@ -72,26 +74,26 @@ def load_quantizer(path: str | Path) -> ViewQuantizer:
     arrays = read_arrays(path, BadRun)
     missing = [entry.name for entry in fields(ViewQuantizer) if entry.name not in arrays]
     if missing:
-        raise BadRun(f"{path} must be a quantizer of views, it has no `{missing[0]}`")
+        raise BadRun(f"{path} must be a quantizer of views, `{missing[0]}` is missing")
     return ViewQuantizer(**{entry.name: arrays[entry.name] for entry in fields(ViewQuantizer)})
 
 
 def fit_quantizer(walks: ViewWalks, clusters: int | None = None, seed: int = 0) -> ViewQuantizer:
-    """k-means over all steps of the walks: each distinct view counts as often as it was seen.
+    """k-means over all steps of the walks: each distinct view is weighted by how often it was seen.
 
-    clusters: k; by default 128, or as many as there are different views where there are fewer.
+    clusters: k; by default 128, or the number of distinct views if that is smaller.
     """
     visits = np.bincount(walks.observations[walks.step_mask()], minlength=len(walks.views))
     chosen = np.flatnonzero(visits)
     if len(chosen) > MOST_VIEWS:
         chosen = np.sort(np.random.default_rng(seed).choice(chosen, MOST_VIEWS, replace=False))
     views, weight = walks.views[chosen], visits[chosen].astype(np.float64)
-    mean, directions = _main_directions(coarse(views), weight, standardised=views.ndim == 2)
+    mean, directions = _principal_components(coarse(views), weight, standardised=views.ndim == 2)
     reduced = project(views, mean, directions)
     different = len(np.unique(reduced, axis=0))
     if clusters is not None and not 1 <= clusters <= different:
         raise BadConfig(
-            f"`clusters` (={clusters}) must be from 1 to the {different} different views there are"
+            f"`clusters` (={clusters}) must be from 1 to the number of distinct views (={different})"
         )
     centres = _kmeans(reduced, weight, clusters or min(CLUSTERS, different), seed)
     typical = views[_nearest(centres, reduced)]
@@ -101,35 +103,35 @@ def fit_quantizer(walks: ViewWalks, clusters: int | None = None, seed: int = 0) 
 def without_views(
     walks: Walks, clusters: int | None = None, seed: int = 0
 ) -> tuple[Walks, ViewQuantizer | None]:
-    """Walks of views with clusters as observations, and what made them so; other walks as they are."""
+    """Walks of views with clusters as observations, and their quantizer; plain walks unchanged, and None."""
     if isinstance(walks, ViewWalks):
         quantizer = fit_quantizer(walks, clusters, seed)
         return quantizer.walks(walks), quantizer
     if clusters is not None:
-        raise BadConfig(f"`clusters` (={clusters}) is for walks of views, these have observations already")
+        raise BadConfig(f"`clusters` (={clusters}) is for walks of views, got plain walks")
     return walks, None
 
 
 def save_node_views(path: str | Path, quantizer: ViewQuantizer, cognitive_map: CognitiveMap) -> None:
-    """For pages that show a map: a typical view of each cluster, and the view of each node. Images only."""
+    """Save a typical view of each cluster and the view of each node, for pages that show a map. Images only."""
     if quantizer.typical.ndim == 4:
         write_arrays(path, {"views": quantizer.typical, "view_of_node": cognitive_map.node_observation})
 
 
 def project(views: Views, mean: Numbers, directions: Numbers) -> Numbers:
-    """(U, Q): views along the main directions."""
+    """(U, Q): views in principal components."""
     parts = [(coarse(views[some]) - mean) @ directions for some in portions(len(views))]
     return np.concatenate(parts) if parts else np.zeros((0, directions.shape[1]), dtype=np.float32)
 
 
 def coarse(views: Views) -> Numbers:
-    """(U, R): means over at most 16 x 16 blocks of an image's pixels, from 0 to 1; vectors stay as they are."""
+    """(U, R): means over at most 16 x 16 blocks of an image's pixels, from 0 to 1; vectors are unchanged."""
     if views.ndim == 2:
         return views.astype(np.float32)
     reduced: NDArray[Any] = views.astype(np.float32) / np.float32(255)
     for axis in (1, 2):
         size = reduced.shape[axis]
-        first = np.arange(min(GRID, size)) * size // min(GRID, size)  # of each block
+        first = np.arange(min(GRID, size)) * size // min(GRID, size)  # pixel of each block
         width = np.diff(np.append(first, size)).astype(np.float32)
         shape = [1] * reduced.ndim
         shape[axis] = len(width)
@@ -137,8 +139,10 @@ def coarse(views: Views) -> Numbers:
     return reduced.reshape(len(views), -1).astype(np.float32, copy=False)
 
 
-def _main_directions(numbers: Numbers, weight: NDArray[Any], standardised: bool) -> tuple[Numbers, Numbers]:
-    """Mean (R,) and main directions (R, Q) of weighted rows; `standardised` makes all columns count alike."""
+def _principal_components(
+    numbers: Numbers, weight: NDArray[Any], standardised: bool
+) -> tuple[Numbers, Numbers]:
+    """Mean (R,) and principal components (R, Q) of weighted rows; `standardised` gives all columns unit variance."""
     share = weight / weight.sum()
     mean = share @ numbers
     centred = numbers - mean
@@ -147,9 +151,9 @@ def _main_directions(numbers: Numbers, weight: NDArray[Any], standardised: bool)
     covariance = (centred / scale).T @ (share[:, None] * (centred / scale))
     variance, directions = np.linalg.eigh(covariance)
     kept = [index for index in np.argsort(-variance)[:DIRECTIONS] if variance[index] > 1e-9]
-    kept = kept or [len(variance) - 1]  # all views are one
+    kept = kept or [len(variance) - 1]  # all views are equal
     signs = np.sign(directions[np.abs(directions).argmax(axis=0), np.arange(len(variance))])
-    basis = (directions * signs / scale[:, None])[:, kept]  # eigh leaves the sign to chance
+    basis = (directions * signs / scale[:, None])[:, kept]  # eigh does not fix the sign
     return mean.astype(np.float32), basis.astype(np.float32)
 
 
@@ -160,14 +164,14 @@ def _kmeans(reduced: Numbers, weight: NDArray[Any], clusters: int, seed: int) ->
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 
-    # So little work: threads would wait for each other, on a busy machine for seconds.
+    # One thread: for so little work threads cost more than they save, on a busy machine seconds.
     with threadpool_limits(1):
         fitted = KMeans(clusters, n_init=4, random_state=seed).fit(reduced, sample_weight=weight)
     return fitted.cluster_centers_.astype(np.float32)
 
 
 def _nearest(rows: Numbers, among: Numbers) -> Integers:
-    """(U,): for each row the nearest of others."""
+    """(U,): the index of the row of `among` nearest to each of `rows`."""
     length = (among.astype(np.float64) ** 2).sum(axis=1)
     best = [(length - 2 * (rows[some] @ among.T)).argmin(axis=1) for some in portions(len(rows))]
     return np.concatenate(best).astype(np.int32) if best else np.zeros(0, dtype=np.int32)

@@ -57,9 +57,7 @@ def bounded_draw(words: Words, bound: int) -> BoundedDraw:
     masked[:-1] = words & np.uint32((1 << (bound - 1).bit_length()) - 1)
     accepted = places.copy()
     accepted[masked >= bound] = words.size
-    accepted = np.minimum.accumulate(accepted[::-1])[
-        ::-1
-    ]  # (W + 1,) the first accepted word at or after each place
+    accepted = np.minimum.accumulate(accepted[::-1])[::-1]  # (W + 1,) first accepted word from each place
     return BoundedDraw(masked[accepted], np.minimum(accepted + 1, words.size, dtype=np.int32))
 
 
@@ -75,9 +73,7 @@ class CumulativeTable:
 
     def __init__(self, cumulative: Floats) -> None:
         rows, columns = cumulative.shape
-        self._width = (
-            1 << columns.bit_length()
-        )  # larger than `columns`, so that a search can end past the last column
+        self._width = 1 << columns.bit_length()  # above `columns`: a search may end past the last
         padded = np.full((rows, self._width), np.inf)
         padded[:, :columns] = cumulative
         self._entries = padded.reshape(-1)

@@ -79,9 +79,7 @@ def _sample_inside(stream: WordStream, world: GincWorld, shape: Shape, table: Cu
 
     def jumps(draws: _Draws) -> tuple[Places, Places]:
         after_head = draws.slot.after[draws.concept.after]
-        after_example = draws.value.after + 2 * (
-            length - 1
-        )  # two words, one uniform number, for every later token
+        after_example = draws.value.after + 2 * (length - 1)  # two words for every later token
         return after_head, np.minimum(after_example, draws.words.size, dtype=np.int32)
 
     draws, prompt, example = _read(stream, world, shape, jumps)
