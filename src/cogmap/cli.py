@@ -42,7 +42,7 @@ BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 141, 130  # exit codes, the last two as
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command. What a user can mend is told in one line; a traceback is a bug of ours."""
+    """Run one command. What a user can fix is printed in one line; a traceback is a bug of ours."""
     try:
         _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
