@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import shutil
+import tempfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import cogmap
-from cogmap.errors import BadOutput, BadRun, BadWalks
+from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks
 from cogmap.files import write_json
 from cogmap.runs.folder import RunFolder, run_state
 from cogmap.walks.truth_store import save_truth
@@ -47,6 +48,15 @@ def test_a_run_without_a_folder_lives_as_long_as_it_is_used(walks: cogmap.Walks,
     del run
     assert not temporary.exists()
     assert kept.training.steps == 2
+
+
+def test_a_training_that_fails_leaves_no_temporary_folder(
+    walks: cogmap.Walks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    with pytest.raises(BadConfig, match="did you mean `width`"):
+        cogmap.learn(walks, widht=3)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_task_is_stored(learned: cogmap.Run) -> None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 import weakref
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -26,7 +28,7 @@ from cogmap.tasks import Choices, TrainingData, task_of
 from cogmap.tasks.early_maps import EarlyMaps
 from cogmap.tasks.family import FamilySource, Names
 from cogmap.tasks.places import PlacesSource
-from cogmap.tasks.text import TextSource
+from cogmap.tasks.text import TextSource, read_text
 from cogmap.training.checkpoint import save_tensors
 from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
 from cogmap.training.devices import choose_device, joined_processes
@@ -57,7 +59,7 @@ def learn(
 ) -> Run:
     """Learn a map of the place that walks were taken in.
 
-    source: walks, the path of a walks file, or a text from `read_text`.
+    source: walks, the path of a walks file or of a text (.txt, read by words), or a text from `read_text`.
     out: the run folder. None keeps the run in a temporary folder that is deleted with the returned run; `run.save`
         keeps it.
     rooms: (B,) the room of each walk, where they are of many rooms alike but for their observations. The run then
@@ -72,25 +74,37 @@ def learn(
     early_maps: write a map now and then during training, for `cogmap serve` to show.
     Ctrl-C ends the training early and builds the map; a second one ends it all.
     """
-    kept = tempfile.TemporaryDirectory(prefix="cogmap-run-") if out is None else None
-    folder = Path(out or kept.name)  # type: ignore[union-attr]
-    resumed = load_run(folder) if resume else None
-    if resumed is None:
-        _refuse_existing(folder)
-    asked = _asked_for(preset, choices, resumed)
-    data = _prepared(source, rooms, clusters, names, asked)
-    configs = (
-        (resumed.config, resumed.training)
-        if resumed is not None
-        else _configs(data, preset, model, training, choices)
-    )
-    shown = Silent() if quiet else progress or default_progress()
-    limits = {name: choices.get(name) for name in ("minutes", "steps")}
-    _train(data, folder, *configs, resumed is not None, limits, device, shown, early_maps)
-    run = load_run(folder, device=device)
-    if kept is not None:
-        weakref.finalize(run, kept.cleanup)
+    with _run_folder(out) as folder:
+        resumed = load_run(folder) if resume else None
+        if resumed is None:
+            _refuse_existing(folder)
+        data = _prepared(source, rooms, clusters, names, _asked_for(preset, choices, resumed))
+        configs = (
+            _configs(data, preset, model, training, choices)
+            if resumed is None
+            else (resumed.config, resumed.training)
+        )
+        shown = Silent() if quiet else progress or default_progress()
+        limits = {name: choices.get(name) for name in ("minutes", "steps")}
+        _train(data, folder, *configs, resume, limits, device, shown, early_maps)
+        run = load_run(folder, device=device)
+    if out is None:
+        weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
     return run
+
+
+@contextmanager
+def _run_folder(out: str | Path | None) -> Iterator[Path]:
+    """The folder asked for, or a temporary one that is gone if the training fails."""
+    if out is not None:
+        yield Path(out)
+        return
+    folder = Path(tempfile.mkdtemp(prefix="cogmap-run-"))
+    try:
+        yield folder
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
 
 
 def _asked_for(preset: str, choices: Mapping[str, Any], resumed: RunFolder | None) -> Choices:
@@ -105,7 +119,7 @@ def _prepared(
     if isinstance(source, TrainingData):
         return source
     if isinstance(source, str | Path):
-        source = load_walks(source)
+        source = read_text(source) if Path(source).suffix == ".txt" else load_walks(source)
     if isinstance(source, TextSource):
         _refuse(clusters, "clusters", "walks of views, not for a text")
         _refuse(None if names == "auto" else names, "names", "a family of rooms, not for a text")
