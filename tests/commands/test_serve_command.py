@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 import urllib.request
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import numpy as np
@@ -154,7 +154,16 @@ def test_a_training_is_watched_and_its_server_ends_with_it(tmp_path):
     """The address is told before the training, the run is seen while it trains, and nothing stays behind."""
     walks = ring_walks(tmp_path / "ring.npz")
     small = ["width=48", "head_width=48", "num_codes=60", "batch_size=32", "window=20", "validate_every=25"]
-    told = [sys.executable, "-m", "cogmap", "learn", str(walks), "--out", str(tmp_path / "run"), "--serve"]
+    told = [
+        sys.executable,
+        "-m",
+        "cogmap",
+        "learn",
+        str(walks),
+        "--out",
+        str(tmp_path / "watched"),
+        "--serve",
+    ]
     told += ["--encoder", "gru", "--steps", "150", "--json", "--change", *small]
     process = subprocess.Popen(told, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=QUIET)
     try:
@@ -174,8 +183,8 @@ def test_a_training_is_watched_and_its_server_ends_with_it(tmp_path):
     assert process.returncode == 0, err
     assert seen & {"waiting", "training"}
     assert json.loads(out)["nodes"] > 0
-    with pytest.raises(OSError, match=r"refused|reset"):
-        get(f"{address}api/live")
+    with suppress(OSError):  # nobody answers, or by now another test's server has the port
+        assert get(f"{address}api/run")["folder"] != "watched"
 
 
 def test_a_killed_training_leaves_no_server(tmp_path):

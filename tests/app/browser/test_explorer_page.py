@@ -116,8 +116,9 @@ def test_walking_as_the_agent_narrows_the_belief_down(page):
         page.wait(lambda step=step: len(page.all("#walk-steps li")) == step + 1, f"step {step}")
         if step == 2:
             page.picture("walk")
-        if page.text("#walk-message").startswith("Localised: node "):
-            break
+        localised = page.text("#walk-message").startswith("Localised: node ")
+        if localised and page.text("#walk-steps li:first-child .spread") == "1 node":
+            break  # nine parts in ten on one node, and the rest on few: it depends on where the walk began
     assert page.text("#walk-message").startswith("Localised: node ")
     assert page.text("#walk-steps li:first-child .spread") == "1 node"
     believed = page.run("return document.getElementById('map').mapView.marks.agent")
