@@ -24,7 +24,9 @@ def test_text(capsys):
     shown = capsys.readouterr().out
     assert "w.jsonl: 2 walks of 2 to 4 steps, 6 steps in all" in shown
     assert "2 actions: go 4, stop 0" in shown
-    assert "3 observations, none aliased: what is seen and done determines what is seen next" in shown
+    assert (
+        "3 observations, none aliased: the observation and the action determine the next observation" in shown
+    )
     assert "problem: 1 of 3 observations are never seen: never" in shown
     assert "problem: 1 of 2 actions are never taken: stop" in shown
     assert "truth: none beside it" in shown

@@ -118,7 +118,7 @@ def test_what_it_prints(capsys):
     main(["walk", "room", "--walks", "5", "--steps", "9", "--out", "room.npz", "--figure", "room.png"])
     assert capsys.readouterr().out.splitlines() == [
         "wrote room.npz: 5 walks of 9 steps, 4 observations, 4 actions",
-        "wrote room.truth.npz: where they really were, among 300 places",
+        "wrote room.truth.npz: the true positions, among 300 places",
         "wrote room.png: the world, and the first 9 steps of walk 0",
     ]
 

@@ -19,7 +19,7 @@ from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import read_text
 from cogmap.records import TableWorld
-from cogmap.walks.draw import Drawn, draw, save_drawn, told, walk_stream, with_noise
+from cogmap.walks.draw import Drawn, describe, draw, save_drawn, walk_stream, with_noise
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path
 
@@ -236,7 +236,7 @@ def run(args: Sampling) -> None:
     if args.json:
         print_json(_described(drawn, written))
         return
-    print(told(drawn, written))
+    print(describe(drawn, written))
     if "figure" in written:
         steps = min(drawn.walks.num_steps, FIGURE_STEPS)
         print(f"wrote {written['figure']}: the world, and the first {steps} steps of walk 0")

@@ -25,7 +25,7 @@ try:
 except ImportError as error:
     raise MissingExtra('Gymnasium must be installed for this: pip install "cogmap[gym]"') from error
 
-# What makes each registered world. A map that was learned can join them: `register_world("LearnedMap", "module:make")`.
+# The function that makes each registered world. To add one: `register_world("LearnedMap", "module:make")`.
 WORLDS = {
     "AliasedRoom": "cogmap.environments.room:AliasedRoom",
     "AliasedCube": "cogmap.environments.cube:AliasedCube",
@@ -40,15 +40,15 @@ Picture = NDArray[np.uint8]  # (H, W, 3)
 
 
 class WorldEnv(gymnasium.Env[Any, np.int64]):
-    """A world to walk in: the agent sees an observation, never its position.
+    """A world as an environment: the agent sees an observation, never its position.
 
-    goal: the position at which an episode ends with reward 1; without one there is no reward and no end.
+    goal: the position at which an episode ends with reward 1; None is no reward and no end.
     max_steps: actions after which an episode is truncated; None is never.
-    render_mode: "rgb_array" or "ansi", the world from above with the agent in it. That shows the position: it is
+    render_mode: "rgb_array" or "ansi", the world from above with the agent in it. It reveals the position, so it is
         for people, not for agents.
-    views: of a 3D room, observe what is seen, an image (64, 64, 3), instead of its number; "rgb_array" shows it too.
+    views: in a 3D room, observe images (64, 64, 3) instead of their indices; "rgb_array" then shows them too.
 
-    An illegal action stays in place; `info["action_mask"]` tells which are legal, as `Discrete.sample` takes.
+    An illegal action stays in place. `info["action_mask"]` is the mask of legal actions for `Discrete.sample`.
     """
 
     metadata = {"render_modes": list(RENDER_MODES), "render_fps": 8}  # noqa: RUF012 Gymnasium's own contract
@@ -80,7 +80,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
             else gymnasium.spaces.Box(0, 255, self._views.shape[1:], np.uint8)
         )
         self.action_space = gymnasium.spaces.Discrete(world.num_actions)
-        self.position = 0  # the truth, for whoever evaluates
+        self.position = 0  # the truth, for evaluation
         self._steps = 0
 
     def reset(
@@ -106,7 +106,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
         return seen, float(arrived), arrived, self._steps == self.max_steps, info
 
     def render(self) -> Any:
-        """A picture (H, W, 3) of bytes, or a text with a line for each row of the world; None without a mode."""
+        """A picture (H, W, 3) of bytes, or a text with one line per row of the world; None without a render mode."""
         match self.render_mode:
             case "rgb_array" if self._views is not None:
                 return self._views[self.position].copy()
@@ -124,7 +124,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
 
 
 class RegisteredEnv(WorldEnv):
-    """What `gymnasium.make` builds: `make` names the function that gives the world, `settings` are its arguments."""
+    """The class behind `gymnasium.make`. make: the function that returns the world. settings: its arguments."""
 
     def __init__(
         self,
@@ -141,7 +141,7 @@ class RegisteredEnv(WorldEnv):
 
 
 def register_world(name: str, make: str, **settings: Any) -> None:
-    """Have `gymnasium.make("cogmap/NAME-v0", ...)` build the world that the function `make`, "module:name", returns."""
+    """Register `cogmap/NAME-v0` for `gymnasium.make`. make: "module:function" that returns the world."""
     if f"cogmap/{name}-v0" not in gymnasium.registry:
         gymnasium.register(
             f"cogmap/{name}-v0",
@@ -155,7 +155,7 @@ for _name, _make in WORLDS.items():
 
 
 def make_environment(env_id: str, settings: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
-    """Any registered Gymnasium environment, or `BadWorld` with one line that says why there is none."""
+    """Any registered Gymnasium environment. Raises `BadWorld` with a one-line reason if it cannot be made."""
     try:
         return gymnasium.make(env_id, **settings)
     except (gymnasium.error.Error, ImportError, TypeError, ValueError) as problem:
@@ -163,7 +163,7 @@ def make_environment(env_id: str, settings: Mapping[str, Any]) -> gymnasium.Env[
 
 
 def picture_from_above(world: TableWorld, position: int) -> Picture:
-    """(H, W, 3): a square for each position in the colour of its observation, and the agent's with a dot."""
+    """(H, W, 3): one square per position in the colour of its observation, with a dot at the agent's."""
     row, column = _cells(world)
     hues = [colorsys.hls_to_rgb(0.618 * seen % 1, 0.65, 0.6) for seen in range(world.num_observations)]
     cells = np.zeros((row.max() + 1, column.max() + 1, 3), dtype=np.uint8)
@@ -175,7 +175,7 @@ def picture_from_above(world: TableWorld, position: int) -> Picture:
 
 
 def text_from_above(world: TableWorld, position: int) -> str:
-    """What is seen where, a line for each row, and the agent's position in brackets."""
+    """The observation at each position, one line per row, with the agent's position in brackets."""
     row, column = _cells(world)
     seen = [str(label_of(world.observation_labels, index)) for index in world.observation.tolist()]
     width = max(map(len, seen))
@@ -186,7 +186,7 @@ def text_from_above(world: TableWorld, position: int) -> str:
 
 
 def _cells(world: TableWorld) -> tuple[Integers, Integers]:
-    """(P,) and (P,): row and column of each position; all in one row where the world has no coordinates."""
+    """(P,) and (P,): row and column of each position; all in one row if the world has no coordinates."""
     if world.coordinates is None:
         return np.zeros(world.num_positions, dtype=np.int32), np.arange(world.num_positions, dtype=np.int32)
     row, column = (np.unique(world.coordinates[:, axis], return_inverse=True)[1] for axis in (0, 1))

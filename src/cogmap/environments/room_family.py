@@ -144,10 +144,10 @@ def choose_family(
     bump: Bump = "stay",
     seed: int = 0,
 ) -> RoomFamily:
-    """One family by the name of its rooms: "train" or "test" of `room_families`; or of `restricted_families`, where
-    "restricted" are the training rooms.
+    """One family by name: "train" or "test" of `room_families`, or "A" to "D" of `restricted_families`, whose training
+    rooms are "restricted".
 
-    train_rooms: 10,000 by default, 5,000 of them under the rule R.
+    train_rooms: by default 10,000, or 5,000 for the restricted families.
     """
     plain = rooms in ("train", "test")
     train_rooms = train_rooms if train_rooms is not None else (10_000 if plain else 5_000)

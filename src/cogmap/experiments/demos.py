@@ -28,7 +28,7 @@ from cogmap.runs.run import Run
 from cogmap.tasks.learning import learn
 from cogmap.tasks.places import material_of
 from cogmap.version import __version__
-from cogmap.walks.draw import Drawn, draw, save_drawn, told
+from cogmap.walks.draw import Drawn, describe, draw, save_drawn
 from cogmap.walks.quantize import ViewQuantizer
 from cogmap.walks.views import ViewWalks
 
@@ -149,7 +149,7 @@ def _draw(world: TableWorld, out: Path, walks: Iterable[int], seed: int) -> list
     drawn = []
     for order, (name, count) in enumerate(zip(("room.npz", "test.npz"), walks, strict=True)):
         drawn.append(draw(world, count, STEPS, seed + order))
-        print(told(drawn[-1], save_drawn(out / name, drawn[-1])))
+        print(describe(drawn[-1], save_drawn(out / name, drawn[-1])))
     return drawn
 
 

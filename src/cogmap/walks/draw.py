@@ -1,4 +1,4 @@
-"""Walks drawn in any world and written to a file, with the truth beside them."""
+"""Sample walks in any world, and write them to a file with their truth."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from cogmap.walks.views import ViewWalks, draw_walks
 
 
 class Drawn(NamedTuple):
-    """Walks with all that is known of them."""
+    """Sampled walks and what is known about them."""
 
     walks: Walks
-    truth: Truth | None = None  # None where only the environment knows
+    truth: Truth | None = None  # None if it is not known
     rooms: Integers | None = None  # (B,) the room of each walk in a family
-    pictured: TableWorld | None = None  # the world as the first walk saw it
+    pictured: TableWorld | None = None  # the world of the first walk, for a picture
 
 
 def walk_stream(seed: int) -> np.random.Generator:
-    """Draws walks: not the world's own stream, which starts from the bare seed."""
+    """The random stream for walks, which differs from the world's own stream of the same seed."""
     return np.random.default_rng([seed, 1])
 
 
 def draw(world: TableWorld | RoomFamily, walks: int, steps: int, seed: int = 0, noise: float = 0.0) -> Drawn:
-    """`walks` random walks of `steps` observations: of views in a 3D room, each in a room of its own in a family.
+    """`walks` random walks of `steps` observations. In a 3D room they are walks of views; in a family each walk is in
+    a random room.
 
     seed: of the walks; the world has its own.
-    noise: share of the observations that are replaced by random ones after the walk.
+    noise: share of the observations that are replaced by random ones.
     """
     rng = walk_stream(seed)
     if isinstance(world, RoomFamily):
@@ -54,13 +55,13 @@ def with_noise(drawn: Drawn, noise: float, seed: int) -> Drawn:
 
 
 def save_drawn(path: Path, drawn: Drawn) -> dict[str, Path]:
-    """Write truth and walks, the truth first: walks that are there have theirs beside them.
+    """Write the truth and then the walks, so that walks with truth never exist without it.
 
-    Returns: the files by what they hold.
+    Returns: the files, by content.
     """
     written = {"walks": path}
     if drawn.truth is None:
-        truth_path(path).unlink(missing_ok=True)  # of the walks that are being overwritten
+        truth_path(path).unlink(missing_ok=True)  # the truth of the walks that are overwritten
     else:
         written["truth"] = save_truth(path, drawn.truth, drawn.rooms)
     if drawn.rooms is not None and path.suffix == ".npz":
@@ -70,14 +71,12 @@ def save_drawn(path: Path, drawn: Drawn) -> dict[str, Path]:
     return written
 
 
-def told(drawn: Drawn, written: Mapping[str, Path]) -> str:
-    """A line for each file that was written."""
+def describe(drawn: Drawn, written: Mapping[str, Path]) -> str:
+    """One line per file written."""
     walks, truth = drawn.walks, drawn.truth
     kind = "distinct views" if isinstance(walks, ViewWalks) else "observations"
     sizes = f"{walks.num_observations} {kind}, {walks.num_actions} actions"
     line = f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}"
     if truth is None:
         return line
-    return (
-        f"{line}\nwrote {written['truth']}: where they really were, among {truth.world.num_positions} places"
-    )
+    return f"{line}\nwrote {written['truth']}: the true positions, among {truth.world.num_positions} places"

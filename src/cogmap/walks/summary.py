@@ -31,7 +31,7 @@ class Summary:
         return float(np.average(self.next_entropy, weights=self.observation_counts))
 
     def described(self, walks: Walks) -> dict[str, Any]:
-        """What was counted, as plain values by label."""
+        """The summary as JSON values, by label."""
         seen, taken = self.observation_counts.tolist(), self.action_counts.tolist()
         numbers = zip(seen, self.next_entropy.tolist(), self.min_places.tolist(), strict=True)
         return {
@@ -53,7 +53,7 @@ class Summary:
         }
 
     def text(self, walks: Walks, most: int) -> str:
-        """A few lines for people: sizes, actions, and the `most` frequent observations."""
+        """A few lines of text: sizes, actions, and the `most` frequent observations."""
         found = self.described(walks)
         short, long = found["shortest"], found["longest"]
         steps = f"{long} steps" if short == long else f"{short} to {long} steps"
@@ -76,7 +76,7 @@ class Summary:
 
     def _aliasing(self) -> str:
         if self.mean_entropy == 0:
-            return "none aliased: what is seen and done determines what is seen next"
+            return "none aliased: the observation and the action determine the next observation"
         entropy = f"a conditional entropy of {self.mean_entropy:.2f} bits for the next one given the action"
         return f"{entropy}; {LOOK_AHEAD} actions distinguish at least {self.min_places.sum()} places"
 
