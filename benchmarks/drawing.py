@@ -87,8 +87,8 @@ def write_run(folder: Path, height: int, width: int) -> tuple[Path, Path]:
     run, walks = folder / "run", folder / "walks.npz"
     run.mkdir()
     save_map(run / "map.npz", replace(true_map(room), kind="minimal"))
-    sizes = {"num_observations": 4, "num_actions": room.num_actions, "num_codes": 1000}
-    config = {"format": 1, "name": "TDB(S=3, M=1)", "model": sizes, "training": {"steps": 1}, "walks": 8}
+    sizes = {"num_observations": 4, "num_targets": 4, "num_actions": room.num_actions}
+    config = {"format": 1, "name": "TDB(S=3, M=1)", "model": sizes, "training": {}, "walks": 8}
     write_json(
         run / "config.json", {**config, "action_labels": room.action_labels, "observation_labels": None}
     )

@@ -44,8 +44,9 @@ def large_world() -> TableWorld:
 
 def write_run(folder: Path, found: CognitiveMap) -> None:
     """Write the minimum that a run folder needs to be served."""
-    sizes = {"num_observations": found.num_observations, "num_actions": found.num_actions, "num_codes": 1000}
-    config = {"format": 1, "name": "TDB(S=3, M=1)", "model": sizes, "training": {"steps": 1}}
+    seen = found.num_observations
+    sizes = {"num_observations": seen, "num_targets": seen, "num_actions": found.num_actions}
+    config = {"format": 1, "name": "TDB(S=3, M=1)", "model": sizes, "training": {}}
     write_json(folder / "config.json", config)
     save_map(folder / "map.npz", replace(found, kind="minimal"))
 
