@@ -5,9 +5,9 @@ GRU.
 
 Muon replaces each momentum update by a nearly orthogonal matrix. Why not `torch.optim.Muon`: it computes in bfloat16,
 which CPUs without bfloat16 units emulate. Ours computes in float32. A step is then some 16 times as fast with AVX2 and
-3 times as fast with AVX-512. On CPUs with bfloat16 units it is 0.5 to 1.5 times as fast, mostly slower; ours stays there
-so that a seed gives the same weights. `python -m benchmarks.training` prints the ratio; with ATEN_CPU_CAPABILITY=avx2 and
-ONEDNN_MAX_CPU_ISA=AVX2 it is that of an older CPU.
+3 times as fast with AVX-512. On CPUs with bfloat16 units it is 0.5 to 1.5 times as fast, mostly slower; ours stays
+there so that a seed gives the same weights. `python -m benchmarks.training` prints the ratio; with
+ATEN_CPU_CAPABILITY=avx2 and ONEDNN_MAX_CPU_ISA=AVX2 it is that of an older CPU.
 """
 
 from __future__ import annotations
