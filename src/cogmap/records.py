@@ -181,6 +181,30 @@ class Codes:
 
 
 @dataclass(frozen=True, eq=False)
+class PredictedFutures:
+    """What a model predicts after each tuple of codes: the observation at the end of some sequences of actions."""
+
+    tests: Integers  # (T, S) the actions of each sequence, then -1
+    probabilities: NDArray[np.float32]  # (J, T, O) for each tuple that was met, in lexicographic order
+
+    def __post_init__(self) -> None:
+        _take(self, "tests", 2, BadRun)
+        if self.probabilities.ndim != 3 or self.probabilities.shape[1] != len(self.tests):
+            rule = f"`probabilities` must have shape (J, T, O) with T = {len(self.tests)}"
+            raise BadRun(f"{rule}, got {self.probabilities.shape}")
+
+
+EDGE_FIELDS = (
+    "edge_source",
+    "edge_action",
+    "edge_target",
+    "edge_support",
+    "edge_probability",
+    "edge_imagined",
+)
+
+
+@dataclass(frozen=True, eq=False)
 class CognitiveMap:
     """A graph of places: `edge_action[e]` leads from node `edge_source[e]` to node `edge_target[e]`."""
 
@@ -195,10 +219,20 @@ class CognitiveMap:
     code_node: Integers  # (J,) the node of each tuple, or -1 where it stands for no one place
     num_observations: int
     num_actions: int
-    explained: float  # share of all steps that follow an edge of the map
+    explained: (
+        float  # share of the observations of held-out walks that the map alone predicts; of steps before 2.0
+    )
     warnings: tuple[str, ...] = ()  # reasons not to trust the map; empty when there is none
     observation_labels: Labels | None = None
     action_labels: Labels | None = None
+    edge_probability: Floats | None = None  # (E,) of its target, given node and action; None is by support
+    edge_imagined: Booleans | None = None  # (E,) never taken, only predicted by the model; None is nowhere
+    seen_node: Integers | None = None  # (I,) in rising order
+    seen_observation: Integers | None = None  # (I,)
+    seen_probability: Floats | None = None  # (I,) of seeing it at that node; None is `node_observation` alone
+    model_accuracy: float | None = (
+        None  # share of the same observations that the model predicts, beside `explained`
+    )
 
     def __post_init__(self) -> None:
         for name in ("node_observation", "node_support", "edge_source", "edge_action", "edge_target"):
@@ -224,8 +258,37 @@ class CognitiveMap:
         _check_range("edge_target", self.edge_target, self.num_nodes, BadRun)
         _check_range("edge_action", self.edge_action, self.num_actions, BadRun)
         _check_range("code_node", self.code_node + 1, self.num_nodes + 1, BadRun)
+        self._take_probabilities()
         _check_labels("observation_labels", self.observation_labels, self.num_observations, BadRun)
         _check_labels("action_labels", self.action_labels, self.num_actions, BadRun)
+
+    def _take_probabilities(self) -> None:
+        """Fill in what a map of an earlier format lacks, and check the rest."""
+        move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action  # (E,)
+        if self.edge_probability is None:
+            support = np.maximum(self.edge_support, 1).astype(np.float64)
+            total = np.bincount(move, weights=support, minlength=1)
+            object.__setattr__(self, "edge_probability", support / total[move])
+        if self.edge_imagined is None:
+            object.__setattr__(self, "edge_imagined", np.zeros(self.num_edges, dtype=bool))
+        if self.seen_node is None or self.seen_observation is None or self.seen_probability is None:
+            object.__setattr__(self, "seen_node", np.arange(self.num_nodes, dtype=np.int32))
+            object.__setattr__(self, "seen_observation", self.node_observation)
+            object.__setattr__(self, "seen_probability", np.ones(self.num_nodes))
+        _take(self, "seen_node", 1, BadRun)
+        _take(self, "seen_observation", 1, BadRun)
+        node, observation = np.asarray(self.seen_node), np.asarray(self.seen_observation)
+        _check_range("seen_node", node, self.num_nodes, BadRun)
+        _check_range("seen_observation", observation, self.num_observations, BadRun)
+        if node.shape != observation.shape:
+            raise BadRun(f"`seen_observation` must have shape {node.shape}, got {observation.shape}")
+        _take_shares(self, "edge_probability", move, self.edge_source.shape)
+        _take_shares(self, "seen_probability", node, node.shape)
+        imagined = np.asarray(self.edge_imagined)
+        if imagined.dtype != np.bool_ or imagined.shape != self.edge_source.shape:
+            rule = f"`edge_imagined` must hold {self.num_edges} truth values"
+            raise BadRun(f"{rule}, got {imagined.dtype} of shape {imagined.shape}")
+        object.__setattr__(self, "edge_imagined", _read_only(imagined.copy()))
 
     @property
     def num_nodes(self) -> int:
@@ -234,6 +297,23 @@ class CognitiveMap:
     @property
     def num_edges(self) -> int:
         return self.edge_source.shape[0]
+
+    def deterministic(self) -> CognitiveMap:
+        """The map with the likeliest edge of each node and action only; the paper's map stays as it is."""
+        move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action  # (E,)
+        if self.kind == "paper" or len(np.unique(move)) == self.num_edges:
+            return self
+        best = np.full(self.num_nodes * self.num_actions, -1)
+        rising = np.argsort(
+            np.asarray(self.edge_probability), kind="stable"
+        )  # the last write is the likeliest
+        best[move[rising]] = rising
+        kept = np.sort(best[best >= 0])
+        return replace(
+            self,
+            **{name: getattr(self, name)[kept] for name in EDGE_FIELDS if name != "edge_probability"},
+            edge_probability=np.ones(len(kept)),
+        )
 
     def node_rows(self) -> list[dict[str, Any]]:
         """A dictionary a node: its id, observation, label and support."""
@@ -249,8 +329,16 @@ class CognitiveMap:
         ]
 
     def edge_rows(self) -> list[dict[str, Any]]:
-        """A dictionary an edge: its source, target, action, label and support."""
-        columns = (self.edge_source, self.edge_target, self.edge_action, self.edge_support)
+        """A dictionary an edge: its source, target, action, label, support, probability and whether it is imagined."""
+        names = (
+            "edge_source",
+            "edge_target",
+            "edge_action",
+            "edge_support",
+            "edge_probability",
+            "edge_imagined",
+        )
+        columns = [getattr(self, name) for name in names]
         return [
             {
                 "source": source,
@@ -258,8 +346,12 @@ class CognitiveMap:
                 "action": action,
                 "label": str(label_of(self.action_labels, action)),
                 "support": support,
+                "probability": probability,
+                "imagined": imagined,
             }
-            for source, target, action, support in zip(*(column.tolist() for column in columns), strict=True)
+            for source, target, action, support, probability, imagined in zip(
+                *(column.tolist() for column in columns), strict=True
+            )
         ]
 
     def to_networkx(self) -> Any:
@@ -309,6 +401,20 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
     if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
         raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
     object.__setattr__(record, name, array if frozen else _read_only(array.astype(np.int32)))
+
+
+def _take_shares(record: Any, name: str, of: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Replace a field by a read-only copy; raise unless it holds probabilities whose sum is at most 1 for each `of`."""
+    array = np.asarray(getattr(record, name))
+    if array.dtype.kind not in "fiu" or array.shape != shape:
+        raise BadRun(f"`{name}` must hold numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all() or (array < 0).any():
+        raise BadRun(f"`{name}` must hold probabilities, got {array.min()} to {array.max()}")
+    most = np.bincount(of, weights=array).max(initial=0.0)
+    if most > 1 + 1e-6:
+        raise BadRun(f"`{name}` must sum to at most 1, got {most}")
+    object.__setattr__(record, name, _read_only(array))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

@@ -15,17 +15,14 @@ import numpy as np
 from scipy.sparse import coo_array, csgraph
 
 from cogmap.maps.build import build_map, explained_share
-from cogmap.maps.counts import Counts, Whole, unique_codes
-from cogmap.maps.evidence import UNKNOWN
-from cogmap.maps.minimise import majority, spread
-from cogmap.maps.smooth import smooth
-from cogmap.maps.survey import survey
-from cogmap.maps.track import track
+from cogmap.maps.counts import UNKNOWN, Counts, Whole, majority, spread, unique_codes
+from cogmap.maps.hmm import StateCounts, expect
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
 from cogmap.walks.family import base_targets
 
 SETTLED = 0.8  # share of the later steps whose codes must be in the room's component of the atlas
-_ROUNDS = 3  # of smoothing; colours of rarely visited places may change after the first
+_ROUNDS = 3  # of placing; colours of rarely visited places may change after the first
+_NOISE = 0.01  # of observations that are not the node's own
 
 
 def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
@@ -45,7 +42,7 @@ def build_atlas(codes: Codes, walks: Walks, num_targets: int) -> CognitiveMap:
         action_labels=walks.action_labels,
     )
     codes = Codes(codes.codes[long, from_step:], later.lengths, codes.num_codes)
-    return build_map(codes, later, kind="minimal", polished=False)
+    return build_map(codes, later, kind="minimal")
 
 
 def room_map(
@@ -56,15 +53,13 @@ def room_map(
     inferred: add the places and moves of the family that the walks did not visit, with a support of 0.
     """
     next_node = _next_node(atlas)
-    label = np.where(walks.step_mask(), by_code, UNKNOWN).astype(np.int32)
     part = _part_of_each_node(next_node)
-    tracked = track(label, walks.actions, next_node)
-    chosen, agreed = _chosen_part(part, tracked, walks)
+    chosen, agreed = _chosen_part(part, np.where(walks.step_mask(), by_code, UNKNOWN), walks)
     members = np.flatnonzero(part == chosen)  # (V,) of the atlas
     number = np.full(atlas.num_nodes, UNKNOWN, dtype=np.int32)
     number[members] = np.arange(len(members))
     within = spread(number, next_node[members])  # (V, A)
-    steps, sees = _placed(walks, within, atlas.node_observation[members], spread(number, tracked))
+    steps, sees = _placed(walks, within, atlas.node_observation[members])
     return _record(codes, walks, within, steps, sees, inferred, _doubts(agreed))
 
 
@@ -93,22 +88,35 @@ def _chosen_part(part: Whole, steps: Whole, walks: Walks) -> tuple[int, float]:
     return best, float(votes[best] / max(late.sum(), 1))
 
 
-def _placed(walks: Walks, next_node: Whole, ranks: Integers, steps: Whole) -> tuple[Whole, Whole]:
-    """The node of every step (B, N), smoothed by the observations, and the observation of each node (V,)."""
+def _placed(walks: Walks, next_node: Whole, ranks: Integers) -> tuple[Whole, Whole]:
+    """The likeliest node of every step (B, N) given its whole walk, and the observation of each node (V,)."""
     shown = np.unique(walks.observations[walks.step_mask()])
     # The component's ranks as the room's own colours.
     sees = shown[np.minimum(ranks, len(shown) - 1)].astype(np.int32)
     for _ in range(_ROUNDS):
-        placed = smooth(walks, next_node, sees)
-        if placed is None:
-            break
-        steps, view = placed, survey(walks, placed)
-        before, sees = sees, sees.copy()
-        visited = np.flatnonzero(np.bincount(placed[placed >= 0], minlength=len(sees)))
-        sees[visited] = view.sees[visited]
+        found = expect(_believed(walks, next_node, sees), walks)
+        before, sees = sees, np.where(found.counts.visits >= 0.5, found.counts.shows(), sees).astype(np.int32)
         if np.array_equal(sees, before):
             break
-    return steps, sees
+    return found.path, sees
+
+
+def _believed(walks: Walks, next_node: Whole, sees: Whole) -> StateCounts:
+    """The component as a hidden Markov model: every known move is certain, an observation may be another one."""
+    nodes, observations = len(sees), walks.num_observations
+    source, action = np.nonzero(next_node >= 0)
+    usual = np.arange(observations) == sees[:, None]  # (V, O)
+    return StateCounts(
+        first=np.ones(nodes),
+        row=source * np.int64(walks.num_actions) + action,
+        target=next_node[source, action].astype(np.int32),
+        count=np.ones(len(source)),
+        seen_at=np.repeat(np.arange(nodes, dtype=np.int32), observations),
+        seen=np.tile(np.arange(observations, dtype=np.int32), nodes),
+        seen_count=np.where(usual, 1 - _NOISE, _NOISE / max(observations - 1, 1)).ravel() * 1000,
+        num_actions=walks.num_actions,
+        num_observations=observations,
+    )
 
 
 def _record(

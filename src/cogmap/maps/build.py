@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cogmap.errors import BadConfig
+from cogmap.maps.canonical import NEARLY_SAME_FUTURE, SAME_FUTURE, canonical_codes, usual_observation
 from cogmap.maps.cluster import (
     hamming_clusters,
     merge_same_neighbours,
@@ -15,23 +16,24 @@ from cogmap.maps.cluster import (
     well_connected,
 )
 from cogmap.maps.counts import (
+    UNKNOWN,
     Counts,
-    Sightings,
     Whole,
     check_codes,
     count_sightings,
     count_transitions,
+    majority,
+    spread,
     unique_codes,
 )
-from cogmap.maps.evidence import leaders
-from cogmap.maps.minimise import spread
-from cogmap.maps.polish import find_places
-from cogmap.maps.survey import survey
-from cogmap.maps.trust import minimal_warnings, paper_warnings
-from cogmap.records import Codes, CognitiveMap, Integers, Walks
+from cogmap.maps.hmm import StateCounts, expect
+from cogmap.maps.search import find_states
+from cogmap.maps.trust import Trust, hold_out, minimal_warnings, paper_warnings, trust
+from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutures, Walks
 
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
+_CLEAR = 0.9  # probability of a step's node, for its code to be counted there
 
 
 def build_map(
@@ -40,36 +42,93 @@ def build_map(
     kind: str = "minimal",
     t_ratio: float = 0.1,
     d_hamming: float = D_HAMMING,
-    polished: bool = True,
+    futures: PredictedFutures | None = None,
+    predicted: Integers | None = None,
     cluster: Callable[[Whole], Whole] | None = None,
 ) -> CognitiveMap:
     """The map of the world of `walks`, from their `codes`.
 
-    kind: "minimal" has one node for every place that can be distinguished; its thresholds come from the data. "paper"
-        is the paper's map, with its thresholds `t_ratio` and `d_hamming`.
-    polished: smooth the walks on the map, which takes long with a thousand places.
+    kind: "minimal" has one node for every place that can be distinguished. "paper" is the paper's map, with its
+        thresholds `t_ratio` and `d_hamming`.
+    futures: what the model predicts after each tuple of codes; tuples with one future are then one.
+    predicted: (B, N - 1) the model's next observations, to compare the map's with.
     cluster: assigns tuples (J, M) to clusters (J,) before anything else. By default "paper" clusters tuples by
-        Hamming distance, and "minimal" does not cluster.
+        Hamming distance where there are no futures, and "minimal" does not cluster.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
+    label = _labels(code_tuples, index, walks, kind, d_hamming, futures, cluster)
     if kind == "minimal":
-        joined = np.arange(len(code_tuples)) if cluster is None else cluster(code_tuples)
-        return _minimal(code_tuples, index, walks, joined, polished)
-    joined = hamming_clusters(code_tuples, d_hamming) if cluster is None else cluster(code_tuples)
-    return _paper(code_tuples, index, walks, t_ratio, joined)
+        return _minimal(code_tuples, index, walks, label, predicted)
+    return _paper(code_tuples, index, walks, t_ratio, label)
 
 
-def _minimal(code_tuples: Whole, index: Whole, walks: Walks, cluster: Whole, polished: bool) -> CognitiveMap:
-    found = find_places(spread(cluster, index), walks, int(cluster.max(initial=-1)) + 1, polished)
-    code_node = spread(found.code_node, cluster)  # (J,)
-    view = survey(walks, found.steps)
-    flows = view.flows
-    edges = flows.select(view.next_node[flows.source, flows.action] == flows.target)
-    explained = explained_share(spread(code_node, index), walks, edges)
-    warnings = minimal_warnings(view, explained_share(found.steps, walks, edges), found)
-    return _record("minimal", code_tuples, code_node, edges, view.seen, walks, explained, warnings)
+def _labels(
+    code_tuples: Whole,
+    index: Whole,
+    walks: Walks,
+    kind: str,
+    d_hamming: float,
+    futures: PredictedFutures | None,
+    cluster: Callable[[Whole], Whole] | None,
+) -> Whole:
+    """(J,) the canonical code of each tuple."""
+    if cluster is not None:
+        return cluster(code_tuples)
+    if futures is None:
+        return np.arange(len(code_tuples)) if kind == "minimal" else hamming_clusters(code_tuples, d_hamming)
+    seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
+    usual, visits = usual_observation(seen.code, seen.observation, seen.count, len(code_tuples))
+    tolerance = SAME_FUTURE if kind == "minimal" else NEARLY_SAME_FUTURE
+    return canonical_codes(futures, usual, visits, tolerance)
+
+
+def _minimal(
+    code_tuples: Whole, index: Whole, walks: Walks, label: Whole, predicted: Integers | None
+) -> CognitiveMap:
+    held = hold_out(walks, spread(label, index), predicted)
+    found = find_states(held.kept, held.kept_labels, int(label.max(initial=-1)) + 1)
+    trusted = trust(found.counts, held)
+    final = found.found if held.kept is walks else expect(found.counts, walks)
+    # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
+    clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
+    code_node = majority(np.where(clear >= 0, index, UNKNOWN), clear, len(code_tuples))
+    return minimal_record(code_tuples, code_node, final.counts, walks, trusted)
+
+
+def minimal_record(
+    code_tuples: Whole, code_node: Whole, counts: StateCounts, walks: Walks, trusted: Trust
+) -> CognitiveMap:
+    """The map of a hidden Markov model: its states as nodes, expected counts as support."""
+    edges = np.flatnonzero(counts.count >= 0.5)
+    row, count = counts.row[edges], counts.count[edges]
+    total = np.bincount(row, weights=count, minlength=1)
+    sights = np.flatnonzero(counts.seen_count >= 0.5)
+    seen_at, seen_count = counts.seen_at[sights], counts.seen_count[sights]
+    visits = counts.visits
+    return CognitiveMap(
+        kind="minimal",
+        node_observation=_int32(counts.shows()),
+        node_support=_int32(np.rint(visits)),
+        edge_source=_int32(row // counts.num_actions),
+        edge_action=_int32(row % counts.num_actions),
+        edge_target=counts.target[edges],
+        edge_support=_int32(np.rint(count)),
+        code_tuples=_int32(code_tuples),
+        code_node=_int32(code_node),
+        num_observations=walks.num_observations,
+        num_actions=walks.num_actions,
+        explained=trusted.by_map,
+        warnings=minimal_warnings(counts, trusted),
+        observation_labels=walks.observation_labels,
+        action_labels=walks.action_labels,
+        edge_probability=count / total[row],
+        seen_node=seen_at,
+        seen_observation=counts.seen[sights],
+        seen_probability=seen_count / np.bincount(seen_at, weights=seen_count, minlength=1)[seen_at],
+        model_accuracy=trusted.by_model,
+    )
 
 
 def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:
@@ -84,8 +143,24 @@ def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, clust
     steps = spread(code_node, index)
     seen = count_sightings(steps, walks.observations, edges.num_codes, walks.num_observations)
     explained = explained_share(steps, walks, edges)
-    warnings = paper_warnings(edges, explained)
-    return _record("paper", code_tuples, code_node, edges, seen, walks, explained, warnings)
+    usual, visits = usual_observation(seen.code, seen.observation, seen.count, edges.num_codes)
+    return CognitiveMap(
+        kind="paper",
+        node_observation=_int32(usual),
+        node_support=_int32(visits),
+        edge_source=_int32(edges.source),
+        edge_action=_int32(edges.action),
+        edge_target=_int32(edges.target),
+        edge_support=_int32(edges.count),
+        code_tuples=_int32(code_tuples),
+        code_node=_int32(code_node),
+        num_observations=walks.num_observations,
+        num_actions=walks.num_actions,
+        explained=explained,
+        warnings=paper_warnings(edges, explained),
+        observation_labels=walks.observation_labels,
+        action_labels=walks.action_labels,
+    )
 
 
 def _edges_between_nodes(graph: Counts, node: Whole) -> Counts:
@@ -112,37 +187,7 @@ def _edge_keys(edges: Counts) -> Whole:
     return row * max(edges.num_codes, 1) + edges.target
 
 
-def _record(
-    kind: str,
-    code_tuples: Whole,
-    code_node: Whole,
-    edges: Counts,
-    seen: Sightings,
-    walks: Walks,
-    explained: float,
-    warnings: tuple[str, ...],
-) -> CognitiveMap:
-    lead = leaders(seen.code, seen.observation, seen.count, (edges.num_codes, seen.num_observations))
-    return CognitiveMap(
-        kind=kind,
-        node_observation=_int32(np.maximum(lead.column, 0)),
-        node_support=_int32(lead.total),
-        edge_source=_int32(edges.source),
-        edge_action=_int32(edges.action),
-        edge_target=_int32(edges.target),
-        edge_support=_int32(edges.count),
-        code_tuples=_int32(code_tuples),
-        code_node=_int32(code_node),
-        num_observations=walks.num_observations,
-        num_actions=walks.num_actions,
-        explained=explained,
-        warnings=warnings,
-        observation_labels=walks.observation_labels,
-        action_labels=walks.action_labels,
-    )
-
-
-def _int32(values: Whole) -> Integers:
+def _int32(values: Whole | Floats) -> Integers:
     return values.astype(np.int32)
 
 

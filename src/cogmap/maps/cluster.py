@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csgraph, csr_array
 
-from cogmap.maps.counts import Counts, Whole, rank_rows
-from cogmap.maps.evidence import UNKNOWN
+from cogmap.maps.counts import UNKNOWN, Counts, Whole, rank_rows
 from cogmap.records import Booleans
 
 _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3

@@ -16,6 +16,7 @@ from cogmap.records import Booleans, Codes, Walks
 
 Whole = NDArray[np.integer[Any]]  # integers of any width; records keep 32 bits
 Keys = NDArray[np.int64]
+UNKNOWN = -1  # no node, no code
 _KEY_BITS = 63
 _BLOCK = 1 << 15  # rows
 
@@ -119,6 +120,23 @@ def count_sightings(index: Whole, observations: Whole, num_codes: int, num_obser
     return Sightings(_small(code), _small(observation), count, num_codes, num_observations)
 
 
+def spread(values: Whole, at: Whole) -> Whole:
+    """`values[at]`, and UNKNOWN wherever `at` is."""
+    padded = np.concatenate((values.astype(np.int32), np.array([UNKNOWN], dtype=np.int32)))
+    return padded[at]
+
+
+def majority(index: Whole, steps: Whole, num_codes: int) -> Whole:
+    """(J,) the node of more than half of a code's steps, else UNKNOWN; `index` and `steps` are (B, N)."""
+    nodes = int(steps.max(initial=0)) + 1
+    at = count_sightings(np.where(steps >= 0, index, UNKNOWN), np.maximum(steps, 0), num_codes, nodes)
+    active = np.bincount(index[index >= 0], minlength=num_codes)
+    most = 2 * at.count.astype(np.int64) > active[at.code]
+    node = np.full(num_codes, UNKNOWN, dtype=np.int32)
+    node[at.code[most]] = at.observation[most]
+    return node
+
+
 def check_codes(codes: Codes, walks: Walks) -> None:
     """Raise `BadRun` unless codes and walks have the same steps."""
     if codes.codes.shape[:2] != walks.observations.shape:
@@ -175,4 +193,5 @@ def _starts(ordered: Whole) -> Booleans:
 
 
 def _small(values: Whole) -> Whole:
-    return values.astype(np.int32)
+    """As 32-bit integers where they fit."""
+    return values.astype(np.int32) if values.max(initial=0) < 2**31 else values

@@ -1,46 +1,111 @@
-"""Warnings about a map; none of them needs the truth."""
+"""How far a map can be trusted: what it predicts of walks that it was not made from, beside the model; and warnings.
+
+None of it needs the truth.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 
-from cogmap.maps.counts import Counts
-from cogmap.maps.evidence import leaders
-from cogmap.maps.minimise import Minimised
-from cogmap.maps.refine import never_taken
-from cogmap.maps.survey import Survey
+from cogmap.maps.counts import Counts, Whole
+from cogmap.maps.hmm import StateCounts, predict
+from cogmap.records import Booleans, Floats, Integers, Walks
 
-_EXPLAINED = 0.9  # of all moves; exact maps explained 0.95 and more
-_PLACELESS = 0.25  # of all steps
-_DISSOLVED = 0.1  # of all nodes
+_HELD_OUT = 64  # walks at the most, and at most one in ten
+_CHANCE = (
+    4.0  # standard deviations that a difference may have by chance; steps of one walk depend on each other
+)
+_NOTABLE = 0.002  # of all predictions: a smaller difference is not worth a warning
 
 
-def minimal_warnings(view: Survey, tracked: float, found: Minimised) -> tuple[str, ...]:
-    """The warnings of a minimal map; `tracked` is the share of moves that follow it after tracking."""
-    if view.num_nodes == 0:
-        return ("no code is frequent enough, with clear transitions, to stand for a place",)
-    reasons = []
-    if tracked < _EXPLAINED:
-        reasons.append(f"only {tracked:.0%} of all moves follow the map, even after tracking")
-    placeless = float((found.steps < 0)[found.real].mean())
-    if placeless > _PLACELESS:
-        reasons.append(f"{placeless:.0%} of all steps have no node")
-    unclear = (view.next_node < 0) & ~never_taken(view.tries) & (view.tries > 0)
-    if unclear.any():
-        nodes = int(unclear.any(axis=1).sum())
-        reasons.append(f"{int(unclear.sum())} moves that were tried, at {nodes} nodes, have no clear target")
-    untried = (view.tries == 0) & ~never_taken(view.tries)
-    if untried.any():
-        reasons.append(f"{int(untried.sum())} moves were never tried, although random actions would have")
-    seen = leaders(
-        view.seen.code, view.seen.observation, view.seen.count, (view.num_nodes, view.seen.num_observations)
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Walks apart from those that a map is made from."""
+
+    kept: Walks  # to make the map from
+    kept_labels: Whole  # (B, N) of the same steps
+    apart: Walks  # to score it on
+    right: Booleans | None  # (B', N - 1) where the model predicted the next observation of `apart`
+
+
+def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut:
+    """Every tenth walk apart; of fewer than ten walks the last tenth of each, of very short ones nothing.
+
+    labels: (B, N), one for each step. predicted: (B, N - 1), the model's next observations.
+    """
+    right = None if predicted is None else predicted == walks.observations[:, 1:]
+    if walks.num_walks >= 10:
+        order = np.random.default_rng(0).permutation(walks.num_walks)
+        apart = np.sort(order[: min(_HELD_OUT, walks.num_walks // 10)])
+        kept = np.setdiff1d(np.arange(walks.num_walks), apart)
+        return HeldOut(
+            walks.rows(kept), labels[kept], walks.rows(apart), None if right is None else right[apart]
+        )
+    cut = int(0.9 * walks.lengths.min())
+    if walks.lengths.min() - cut < 4:
+        return HeldOut(walks, labels, walks, right)
+    lengths = np.minimum(walks.lengths, cut)
+    kept_walks = replace(
+        walks, observations=walks.observations[:, :cut], actions=walks.actions[:, : cut - 1], lengths=lengths
     )
-    mixed = int((3 * seen.count < 2 * seen.total).sum())
-    if mixed:
-        reasons.append(f"{mixed} nodes do not look alike from visit to visit")
-    if found.dissolved > _DISSOLVED * view.num_nodes:
-        reasons.append(f"{found.dissolved} rarely visited nodes were treated as model errors")
+    later = replace(
+        walks,
+        observations=walks.observations[:, cut:],
+        actions=walks.actions[:, cut:],
+        lengths=walks.lengths - cut,
+    )
+    return HeldOut(kept_walks, labels[:, :cut], later, None if right is None else right[:, cut:])
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Shares of the observations of held-out walks that are predicted right, and what to say about it."""
+
+    by_map: float
+    by_model: float | None
+    warnings: tuple[str, ...]
+
+
+def trust(counts: StateCounts, held: HeldOut) -> Trust:
+    """What the map alone predicts, beside the model."""
+    known = held.apart.step_mask()[:, 1:]
+    _, predicted, _ = predict(counts, held.apart)
+    right = (predicted == held.apart.observations[:, 1:]) & known
+    by_map = float(right.sum() / max(known.sum(), 1))
+    if held.right is None:
+        return Trust(by_map, None, ())
+    model_right = held.right & known
+    by_model = float(model_right.sum() / max(known.sum(), 1))
+    worse, better = int((model_right & ~right).sum()), int((right & ~model_right).sum())
+    by_chance = _CHANCE * np.sqrt(worse + better)
+    if worse - better <= max(by_chance, _NOTABLE * known.sum()):
+        return Trust(by_map, by_model, ())
+    shares = f"the map predicts {by_map:.1%} of held-out observations, the model {by_model:.1%}"
+    return Trust(by_map, by_model, (f"{shares}: some places are missing or merged, {_ADVICE}",))
+
+
+_ADVICE = "give more walks, train longer or predict more steps"
+
+
+def minimal_warnings(counts: StateCounts, found: Trust) -> tuple[str, ...]:
+    """The warnings of a minimal map."""
+    if counts.num_states == 0:
+        return ("the walks do not repeat themselves, so there is no place to be told from another",)
+    reasons = list(found.warnings)
+    tries = counts.tries.reshape(counts.num_states, counts.num_actions)
+    share = tries.sum(axis=0) / max(tries.sum(), 1)
+    untried = int(((tries < 0.5) & (tries.sum(axis=1, keepdims=True) * share >= 10)).sum())
+    legal = (tries >= 0.5).any(axis=0).all()
+    if untried and legal and _tried_everywhere(tries):
+        reasons.append(f"{untried} moves were never tried, although random actions would have")
     return tuple(reasons)
+
+
+def _tried_everywhere(tries: Floats) -> bool:
+    """Whether most nodes have every action: then a missing one was not tried, and is not impossible."""
+    return bool((tries >= 0.5).all(axis=1).mean() > 0.5)
 
 
 def paper_warnings(edges: Counts, explained: float) -> tuple[str, ...]:
@@ -55,3 +120,6 @@ def paper_warnings(edges: Counts, explained: float) -> tuple[str, ...]:
     if several:
         reasons.append(f"{several} moves lead to several nodes")
     return tuple(reasons)
+
+
+_EXPLAINED = 0.9  # of all moves

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cogmap.maps.build import build_map
+from cogmap.maps.counts import unique_codes
 from cogmap.maps.store import save_map
-from cogmap.records import Codes, CognitiveMap, Truth, Walks
+from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
@@ -44,8 +45,8 @@ def prepare(source: PlacesSource, choices: Choices) -> TrainingData:
 
 def build_maps(run: Run, data: TrainingData) -> None:
     """Both maps, and for pages what is seen at the nodes of the minimal one."""
-    codes, _ = run.encode(data.walks)
-    maps = {kind: build_map(codes, data.walks, kind=kind) for kind in MAP_FILES}
+    codes, predicted = run.encode(data.walks)
+    maps = {kind: map_of_codes(run, codes, data.walks, kind, predicted) for kind in MAP_FILES}
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
     if run.quantizer is not None:
@@ -57,7 +58,18 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
 
 
 def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
-    return build_map(run.encode(walks)[0], walks, kind=kind)
+    codes, predicted = run.encode(walks)
+    return map_of_codes(run, codes, walks, kind, predicted)
+
+
+def map_of_codes(run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted: Integers) -> CognitiveMap:
+    """The map of walks from their codes, from what the model predicts after these, and beside what it predicts next."""
+    from cogmap.models.futures import predicted_futures
+    from cogmap.models.tdb import TDB
+
+    assert isinstance(run.model, TDB)  # a vanilla model has no codes
+    futures = predicted_futures(run.model, unique_codes(codes)[0])
+    return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted)
 
 
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:

@@ -1,0 +1,85 @@
+"""Canonical codes: codes whose predicted futures cannot be distinguished are one.
+
+A trained model has several codes for a place, so that each is counted seldom. Its heads know which of them mean the
+same: after every sequence of actions they predict the same observations. The distance of two codes is the largest
+difference over all tests, not the mean: one rare input that tells two states apart must count.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from cogmap.maps.counts import Whole
+from cogmap.records import Floats, PredictedFutures
+
+# The largest total variation between predictions of one future. Below it, different places were merged: heads that
+# predict three steps give two states of a broker, four steps from a difference, predictions that differ by 0.03.
+SAME_FUTURE = 0.02
+# For the paper's builder, which cannot merge duplicates by what follows them: as far as codes may be joined so that
+# most places have one. Predictions that are right differ by nearly 1 between places within S steps of a difference.
+NEARLY_SAME_FUTURE = 0.5
+
+
+def canonical_codes(
+    futures: PredictedFutures, shows: Whole, visits: Whole, tolerance: float = SAME_FUTURE
+) -> Whole:
+    """(J,) the canonical code of each tuple, numbered from 0.
+
+    Each tuple, the most visited first, joins the nearest canonical code within the tolerance that shows the same
+    observation. `shows` and `visits` (J,) are the tuples' usual observations and their numbers of steps.
+    """
+    order = np.argsort(-visits, kind="stable")
+    bound = int(shows.max(initial=-1)) + 1
+    joined: Whole = _join(order, shows, futures.probabilities, tolerance, bound)
+    return joined
+
+
+@njit(cache=True)
+def _join(order: Any, shows: Any, futures: Any, tolerance: float, num_observations: int) -> Any:
+    joined = np.full(len(order), -1, dtype=np.int64)
+    leader = np.empty(len(order), dtype=np.int64)
+    before = np.full(len(order), -1, dtype=np.int64)  # leaders with one observation form a list
+    last = np.full(num_observations, -1, dtype=np.int64)
+    found = 0
+    for code in order:
+        nearest, best, other = tolerance, -1, last[shows[code]]
+        while other >= 0:
+            apart = _farthest(futures[code], futures[leader[other]], nearest)
+            if apart < nearest:
+                nearest, best = apart, other
+            other = before[other]
+        if best < 0:
+            best = found
+            leader[found] = code
+            before[found] = last[shows[code]]
+            last[shows[code]] = found
+            found += 1
+        joined[code] = best
+    return joined
+
+
+@njit(cache=True)
+def _farthest(one: Any, other: Any, enough: float) -> float:
+    """The largest total variation over all tests; the first that is `enough` ends the search."""
+    most = 0.0
+    for test in range(len(one)):
+        apart = 0.0
+        for observation in range(one.shape[1]):
+            apart += abs(one[test, observation] - other[test, observation])
+        most = max(most, apart / 2)
+        if most >= enough:
+            break
+    return most
+
+
+def usual_observation(
+    seen_code: Whole, seen: Whole, count: Whole | Floats, codes: int
+) -> tuple[Whole, Whole]:
+    """(J,) the most frequent observation of each code, and its number of steps."""
+    usual, visits = np.zeros(codes, dtype=np.int64), np.bincount(seen_code, weights=count, minlength=codes)
+    order = np.argsort(count, kind="stable")  # the last write is the most frequent
+    usual[seen_code[order]] = seen[order]
+    return usual, visits.astype(np.int64)

@@ -1,0 +1,422 @@
+"""The shortest true account of walks: the states and edges whose description, with the walks under it, is the shortest.
+
+The first guess are labels of the steps, such as canonical codes. They are many and a few are wrong. From there the
+search proposes other sets of states, lets expectation-maximisation settle each, and keeps the one with the shortest
+description:
+
+- merge states whose futures are nearly the same (`distance`), from cautiously to boldly;
+- drop edges that no step needs;
+- drop states that no step needs, such as those of a model that is not localised yet;
+- split states whose moves are in doubt by the way they are entered, and merge again what makes no difference;
+- split: double every state with a hidden bit that tends to stay as it is, let expectation-maximisation find what the
+  bit is good for, and merge again what it is not good for.
+
+Noise, chance in moves, rare and absorbing places and places that walks start from but never return to need no rules of
+their own: what the walks need stays, whatever it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+from scipy.sparse import coo_array, csgraph
+from scipy.special import gammaln
+
+from cogmap.maps.counts import Whole
+from cogmap.maps.distance import DISCOUNT, StateDistances
+from cogmap.maps.hmm import (
+    Expectation,
+    StateCounts,
+    count_states,
+    join_states,
+    maximise,
+    never_taken,
+    without_edges,
+    without_unused,
+)
+from cogmap.records import Booleans, Floats, Walks
+
+# Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
+# distinguishes them was tried 20 times, and a larger radius would merge them.
+_RADII = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+_RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
+_POLISHED = 3  # of all proposals, the shortest ones
+_ROUNDS = 6  # of expectation-maximisation that settle a proposal
+_ROUNDS_OF_SPLIT = 30  # a new bit starts from nothing
+_STAYS = 0.9  # chance that a new hidden bit stays as it is
+_PAIRS = 6  # nearest pairs that are tried to be merged
+_RARER = 0.3  # of the other's visits
+_SELDOM = 6  # states visited least that are tried to be dropped
+_POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
+_SPLITS = 8  # at the most; most maps need none
+_PATIENCE = 2  # splits without a shorter description: one of each kind
+_LABELS = 3000  # that the search starts from at the most, the most frequent ones
+SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
+_SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
+
+
+@dataclass(frozen=True, eq=False)
+class Account:
+    """States, what the walks say of them, and how long it all takes to say."""
+
+    found: Expectation
+    length: float  # nats
+
+    @property
+    def counts(self) -> StateCounts:
+        return self.found.counts
+
+    @property
+    def num_states(self) -> int:
+        return self.found.counts.num_states
+
+
+def account(walks: Walks, counts: StateCounts, rounds: int = _ROUNDS) -> Account:
+    """The account that these counts come to after some rounds of expectation-maximisation."""
+    found = maximise(walks, without_unused(counts), rounds)
+    return Account(found, description_length(found))
+
+
+def description_length(found: Expectation) -> float:
+    """Nats of the walks given the states, and of the states.
+
+    A state is named, and its moves are either listed, or given as those of an earlier state that looks the same, with
+    the moves that differ: two states that differ in one rare input are worth keeping if that input was tried often
+    enough, however many inputs they share. Every further target of a move, every start, every action that is never
+    taken and every further observation of a state is named, with a probability as precise as its count allows.
+    """
+    counts = found.counts
+    states = max(counts.num_states, 2)
+    name, look = np.log(states), np.log(max(counts.num_observations, 2))
+    tries = counts.tries
+    edges = counts.count >= 0.5
+    further = np.flatnonzero(edges & ~_likeliest(counts))
+    chance = 0.5 * np.log(np.maximum(tries[counts.row[further]], 2))
+    sights = np.flatnonzero((counts.seen_count >= 0.5) & ~_likeliest_sight(counts))
+    precise = 0.5 * np.log(np.maximum(counts.visits[counts.seen_at[sights]], 2))
+    starts = int((counts.first >= 0.5).sum()) + int(never_taken(counts).sum())
+    moves = _listing(counts, name).sum() + (name + chance).sum()
+    return float(
+        -found.log_likelihood + states * (name + look) + moves + (look + precise).sum() + starts * name
+    )
+
+
+def _listing(counts: StateCounts, name: float) -> Floats:
+    """(V,) nats of each state's moves: all that were tried, or another state and which moves differ, and where to."""
+    actions = counts.num_actions
+    tried = (counts.tries.reshape(counts.num_states, actions) >= 0.5).sum(axis=1)
+    differing = _moves_that_differ(counts)
+    which = gammaln(actions + 1) - gammaln(differing + 1) - gammaln(actions - differing + 1)
+    return np.minimum(tried * name, name + np.log(actions + 1) + which + differing * name)
+
+
+def _likeliest(counts: StateCounts) -> Booleans:
+    """(E,) the likeliest target of each row."""
+    last = np.full(counts.num_states * counts.num_actions, -1)
+    order = np.argsort(counts.count, kind="stable")  # the last write is the most frequent
+    last[counts.row[order]] = order
+    likeliest = np.zeros(len(counts.count), dtype=bool)
+    likeliest[last[last >= 0]] = True
+    return likeliest
+
+
+def _likeliest_sight(counts: StateCounts) -> Booleans:
+    """(I,) the usual observation of each state."""
+    usual = counts.shows()
+    return np.asarray(counts.seen == usual[counts.seen_at])
+
+
+def _moves_that_differ(counts: StateCounts) -> Whole:
+    """(V,) moves in which a state differs from the most similar one that looks the same and is visited more."""
+    order = np.argsort(-counts.visits, kind="stable")
+    table = _likeliest_targets(counts)
+    return np.asarray(_fewest_differences(table, counts.shows(), order, counts.num_observations))
+
+
+def _likeliest_targets(counts: StateCounts) -> Whole:
+    """(V, A) the likeliest target of each move, -1 where it was never tried."""
+    table = np.full((counts.num_states, counts.num_actions), -1, dtype=np.int32)
+    likeliest = _likeliest(counts)
+    source, action = np.divmod(counts.row[likeliest], counts.num_actions)
+    table[source, action] = counts.target[likeliest]
+    return table
+
+
+@njit(cache=True)
+def _fewest_differences(table: Any, shows: Any, order: Any, num_observations: int) -> Any:
+    fewest = np.full(len(table), table.shape[1], dtype=np.int64)
+    last_alike = np.full(num_observations, -1, dtype=np.int64)  # states with one observation form a list
+    before = np.full(len(table), -1, dtype=np.int64)
+    for state in order:
+        other = last_alike[shows[state]]
+        while other >= 0:
+            differing = 0
+            for action in range(table.shape[1]):
+                target = table[state, action]
+                differing += target >= 0 and target != table[other, action]
+            fewest[state] = min(fewest[state], differing)
+            other = before[other]
+        before[state] = last_alike[shows[state]]
+        last_alike[shows[state]] = state
+    return fewest
+
+
+def find_states(walks: Walks, steps: Whole, num_labels: int) -> Account:
+    """The shortest account of the walks that the search finds from a label for each step (B, N), -1 for none."""
+    some = _some_walks(walks)
+    few = walks if len(some) == walks.num_walks else walks.rows(some)
+    labels = steps if few is walks else steps[some]
+    best = _shortest(few, labels, num_labels)
+    if few is walks:
+        return best
+    return _drop_edges(walks, account(walks, best.counts))
+
+
+def _shortest(walks: Walks, steps: Whole, num_labels: int) -> Account:
+    first = account(walks, count_states(steps, walks, num_labels))
+    best = _best(
+        _drop_unneeded(walks, each) for each in _settled(walks, _merges(walks, first.counts, _RADII))
+    )
+    failed = 0
+    for seed in range(_SPLITS):
+        if _doubt(best[0].counts).sum() < _name(best[0]) or failed == _PATIENCE:
+            break
+        # Not only the best: what it lacks may stand in the next best.
+        split = _split(walks, best[failed // 2 % len(best)], seed)
+        after = _best([*best, _drop_unneeded(walks, split[0]), *split[1:]])
+        failed = 0 if after[0].length < best[0].length - _SETTLED else failed + 1
+        best = after
+    return _drop_unneeded(walks, _merge_pairs(walks, best[0]))
+
+
+def _best(accounts: Iterable[Account]) -> list[Account]:
+    """The shortest few, each with another length."""
+    ordered = sorted(accounts, key=lambda each: each.length)
+    return [
+        each
+        for before, each in zip([None, *ordered], ordered, strict=False)
+        if before is None or each.length > before.length + _SETTLED
+    ][:_POLISHED]
+
+
+def _settled(walks: Walks, proposals: Iterable[Account], most: int = _POLISHED) -> list[Account]:
+    """The best proposals, polished, the best first."""
+    return _best(_polish(walks, each) for each in _best(proposals)[:most])
+
+
+def _frequent(steps: Whole, num_labels: int) -> Whole:
+    """(B, N) the labels without rare ones, which are many where several bottlenecks often disagree."""
+    visits = np.bincount(steps[steps >= 0], minlength=num_labels)
+    if num_labels <= _LABELS:
+        return steps
+    kept = np.zeros(num_labels, dtype=bool)
+    kept[np.argsort(-visits, kind="stable")[:_LABELS]] = True
+    return np.where((steps >= 0) & kept[steps], steps, -1)
+
+
+def _merges(
+    walks: Walks, counts: StateCounts, radii: Iterable[float], discount: float = DISCOUNT
+) -> list[Account]:
+    """Accounts with states merged that are within each radius of each other."""
+    distances, found, before = StateDistances(counts, discount), [], -1
+    for radius in radii:
+        group, groups = distances.merged(radius)
+        if groups != before:
+            merged = account(walks, join_states(counts, group, groups))
+            found.append(_drop_edges(walks, merged))
+            before = groups
+    return found
+
+
+def _polish(walks: Walks, current: Account) -> Account:
+    """Drop and merge until the description gets no shorter."""
+    for _ in range(_POLISHING):
+        before = current.length
+        current = _best(
+            [_drop_edges(walks, account(walks, current.counts, 2 * _ROUNDS)), _hardened(walks, current)]
+        )[0]
+        current = _best([current, *_merges(walks, current.counts, _RADII_AGAIN)])[0]
+        if current.length > before - _SETTLED:
+            break
+    return current
+
+
+def _merge_pairs(walks: Walks, current: Account) -> Account:
+    """Nearest pairs of states merged one at a time, where that makes the description shorter.
+
+    A wrong row sets two states of one place apart; merged, its few counts are outvoted.
+    """
+    tried: set[tuple[int, int]] = set()
+    while True:
+        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)]
+        for one, other in pairs:
+            if (one, other) in tried:
+                continue
+            tried.add((one, other))
+            number = np.arange(current.num_states) - (np.arange(current.num_states) > one)
+            number[one] = number[other]
+            merged = account(walks, join_states(current.counts, number, current.num_states - 1))
+            merged = _drop_edges(walks, merged)
+            if merged.length < current.length - _SETTLED:
+                current, tried = merged, set()
+                break
+        else:
+            return current
+
+
+def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
+    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise."""
+    table, visits = _likeliest_targets(counts), counts.visits
+    _, kind = np.unique(table, axis=0, return_inverse=True)
+    order = np.lexsort((-visits, kind.ravel()))
+    alike = np.flatnonzero(kind.ravel()[order[1:]] == kind.ravel()[order[:-1]])
+    pairs = [
+        (int(order[i + 1]), int(order[i])) for i in alike if visits[order[i + 1]] < _RARER * visits[order[i]]
+    ]
+    return sorted(pairs, key=lambda pair: visits[pair[0]])[:_PAIRS]
+
+
+def _hardened(walks: Walks, current: Account) -> Account:
+    """Settled again from the likeliest state of each step alone: soft counts forget a wrong edge only slowly."""
+    return account(walks, count_states(current.found.path, walks, current.num_states))
+
+
+def _drop_edges(walks: Walks, current: Account) -> Account:
+    """Without edges that the walks lose less by than their description takes, as long as that makes it shorter."""
+    while True:
+        counts, need = current.counts, current.found.need
+        total = counts.tries[counts.row]
+        rest = np.maximum(total - counts.count, 1e-9)
+        regained = total * np.log(np.maximum(total, 1e-9) / rest)  # the other targets become likelier
+        most = np.zeros(counts.num_states * counts.num_actions)
+        np.maximum.at(most, counts.row, counts.count)
+        dropped = (need - regained < _name(current)) & (counts.count < most[counts.row])
+        if not dropped.any():
+            return current
+        shorter = account(walks, without_edges(counts, dropped), _ROUNDS // 2)
+        if shorter.length > current.length - _SETTLED:
+            return current
+        current = shorter
+
+
+def _drop_unneeded(walks: Walks, current: Account) -> Account:
+    """Without the states that walks only pass through or hardly visit, if the others explain the walks in fewer words.
+
+    A model that is not localised yet has codes of its own, which lead to places and to which no place leads back; with
+    noise it may have codes for a place with a wrong observation. The former are dropped at once if that is shorter.
+    Then states are tried one at a time, the least visited first.
+    """
+    transient = _transient(current.counts)
+    if transient.any() and not transient.all():
+        without = _without_states(walks, current, transient)
+        if without.length < current.length:
+            current = _polish(walks, without)
+    while current.num_states > 1:
+        seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
+        suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
+        tried = (
+            _without_states(walks, current, np.arange(current.num_states) == state) for state in suspects
+        )
+        shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
+        if shorter is None:
+            return current
+        current = shorter
+    return current
+
+
+def _without_states(walks: Walks, current: Account, dropped: Booleans) -> Account:
+    number = np.where(dropped, -1, np.cumsum(~dropped) - 1)
+    return account(walks, join_states(current.counts, number, int((~dropped).sum())), 2 * _ROUNDS)
+
+
+def _transient(counts: StateCounts) -> Booleans:
+    """(V,) states in components of the graph that are left and never come back to."""
+    source = counts.row // counts.num_actions
+    size = (counts.num_states, counts.num_states)
+    graph = coo_array((np.ones(len(source)), (source, counts.target)), shape=size)
+    parts, part = csgraph.connected_components(graph, directed=True, connection="strong")
+    left = np.zeros(parts, dtype=bool)
+    left[part[source[part[source] != part[counts.target]]]] = True
+    return np.asarray(left[part])
+
+
+def _doubt(counts: StateCounts) -> Floats:
+    """(V,) nats that the walks would need less if every action led from each state to one state."""
+    chance = counts.count / np.maximum(counts.tries[counts.row], 1e-9)
+    nats = -counts.count * np.log(np.maximum(chance, 1e-300))
+    return np.bincount(counts.row // counts.num_actions, weights=nats, minlength=counts.num_states).astype(
+        float
+    )
+
+
+def _split(walks: Walks, current: Account, seed: int) -> list[Account]:
+    """Accounts with states split, and merged again where that was of no use."""
+    if seed % 2 == 0:
+        labels = _by_entry(walks, current)
+        split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
+    else:
+        split = account(walks, _doubled(current.counts, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
+    return _settled(walks, _merges(walks, split.counts, _RADII[1::2]), most=2)
+
+
+def _by_entry(walks: Walks, current: Account) -> Whole:
+    """(B, N) a label for each state, and for a state whose moves are in doubt one for each way to enter it.
+
+    While the agent stays in a state, it keeps the label that it entered with.
+    """
+    path, actions = current.found.path.astype(np.int64), walks.actions
+    doubtful = _doubt(current.counts) > _name(current)
+    entered = np.ones(path.shape, dtype=bool)
+    entered[:, 1:] = path[:, 1:] != path[:, :-1]
+    way = np.zeros(path.shape, dtype=np.int64)
+    way[:, 1:] = 1 + path[:, :-1] * walks.num_actions + actions
+    since = np.maximum.accumulate(np.where(entered, np.arange(path.shape[1]), 0), axis=1)
+    way = np.where(doubtful[path], np.take_along_axis(way, since, axis=1), 0)
+    label = np.where(walks.step_mask(), way * current.num_states + path, -1)
+    distinct, number = np.unique(label, return_inverse=True)
+    return number.reshape(path.shape) - int(distinct[0] == -1)
+
+
+def _doubled(counts: StateCounts, rng: np.random.Generator) -> StateCounts:
+    """Every state twice, 2 i and 2 i + 1: moves mostly keep the bit, and each has a random liking for one."""
+    edges = len(counts.count)
+    source, action = np.divmod(counts.row, counts.num_actions)
+    rows, targets, shares = [], [], []
+    for bit in (0, 1):
+        for bit_after in (0, 1):
+            stays = _STAYS if bit == bit_after else 1 - _STAYS
+            rows.append((2 * source + bit) * counts.num_actions + action)
+            targets.append(2 * counts.target + bit_after)
+            shares.append(counts.count * stays * (0.5 + rng.random(edges)) / 2)
+    row, target, count = (np.concatenate(parts) for parts in (rows, targets, shares))
+    order = np.lexsort((target, row))
+    liking = rng.random(counts.num_states)
+    seen_at = np.concatenate([2 * counts.seen_at, 2 * counts.seen_at + 1])
+    seen_order = np.argsort(seen_at, kind="stable")
+    return StateCounts(
+        first=np.stack([counts.first * liking, counts.first * (1 - liking)], axis=1).ravel(),
+        row=row[order],
+        target=target[order].astype(np.int32),
+        count=count[order],
+        seen_at=seen_at[seen_order].astype(np.int32),
+        seen=np.tile(counts.seen, 2)[seen_order],
+        seen_count=np.tile(counts.seen_count / 2, 2)[seen_order],
+        num_actions=counts.num_actions,
+        num_observations=counts.num_observations,
+    )
+
+
+def _some_walks(walks: Walks) -> Whole:
+    """Walks with `SEARCH_STEPS` steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
+    order = np.random.default_rng(0).permutation(walks.num_walks)
+    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), SEARCH_STEPS)) + 1
+    return np.sort(order[:enough])
+
+
+def _name(current: Account) -> float:
+    """Nats that the name of a state takes."""
+    return float(np.log(max(current.num_states, 2)))
