@@ -69,12 +69,13 @@ def open_map(
     revision = hashlib.blake2b(_bytes_of(path) + bytes([early]), digest_size=6).hexdigest()
     found = load_map(path)
     transition_graph(found)  # made now, not at the first plan
-    nodes, edges = _node_columns(found), _edge_columns(found)
+    drawn = found.deterministic()  # one arrow a move
+    nodes, edges = _node_columns(drawn), _edge_columns(drawn)
     position = None
     if walks is not None and truth is not None and found.num_nodes:
         places = true_places(found, walks, truth)
         position = places.position
-        _add_truth(nodes, edges, found, places, truth.world)
+        _add_truth(nodes, edges, drawn, places, truth.world)
     answer: schema.Map = {
         "kind": kind,
         "revision": revision,

@@ -188,8 +188,7 @@ def _outcome(made: Run, seconds: float) -> tuple[dict[str, Any], list[str]]:
             "explained": found.explained,
             "warnings": list(found.warnings),
         }
-        kind, nodes = ("latent graph", "nodes") if made.task == "text" else ("map", "places")
-        line += f", a {kind} of {found.num_nodes} {nodes} that explains {found.explained:.2%} of the steps"
+        line += _size_of(made)
     lines = [f"{line}, {seconds:.0f} s{_next_command(made)}"]
     lines += [f"warning: {warning}" for warning in outcome.get("warnings", ())]
     if made.quantizer is not None:
@@ -197,6 +196,16 @@ def _outcome(made: Run, seconds: float) -> tuple[dict[str, Any], list[str]]:
         kept = made.folder / "quantizer.npz"
         lines.append(f"views in {made.quantizer.num_clusters} clusters, kept in {kept}")
     return outcome, lines
+
+
+def _size_of(made: Run) -> str:
+    """The map's size, and what it says of walks that it was not made from."""
+    found = made.map
+    if made.task == "text":
+        return f", a latent graph of {found.num_nodes} nodes that explains {found.explained:.2%} of the steps"
+    model = "" if found.model_accuracy is None else f" (the model {found.model_accuracy:.2%})"
+    size = f", a map of {found.num_nodes} places"
+    return f"{size} that predicts {found.explained:.2%} of held-out observations by itself{model}"
 
 
 def _next_command(made: Run) -> str:

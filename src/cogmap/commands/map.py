@@ -10,6 +10,7 @@ import tyro
 from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.errors import BadConfig
 from cogmap.maps.export import write_map
+from cogmap.records import CognitiveMap
 from cogmap.runs.folder import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
 from cogmap.tasks.mapping import map_file
@@ -33,6 +34,13 @@ class Args:
     """overwrite a file that is there"""
     json: bool = False
     """print what was written as JSON"""
+
+
+def _trusted(found: CognitiveMap) -> str:
+    """What the map says of walks that it was not made from."""
+    if found.kind == "paper":
+        return f"{found.explained:.2%} of the moves follow it"
+    return f"{found.explained:.2%} of held-out observations predicted by the map alone"
 
 
 def run(args: Args) -> None:
@@ -60,6 +68,6 @@ def run(args: Args) -> None:
         )
         return
     sizes = f"{found.num_nodes} nodes, {found.num_edges} edges"
-    print(f"wrote {out}: {sizes}, {found.explained:.2%} of the steps explained")
+    print(f"wrote {out}: {sizes}, {_trusted(found)}")
     for warning in found.warnings:
         print(f"warning: {warning}")

@@ -55,6 +55,7 @@ class EditDistance:
 
 def map_graph(cognitive_map: CognitiveMap, position: Integers) -> PlaceGraph:
     """A map as a graph of places, given the position that each node stands for (V,)."""
+    cognitive_map = cognitive_map.deterministic()
     return _graph(position, cognitive_map.edge_source, cognitive_map.edge_target)
 
 

@@ -73,10 +73,11 @@ def node_places(nodes: Integers, steps: Booleans, num_nodes: int, truth: Truth) 
 
 
 def is_exact(cognitive_map: CognitiveMap, position: Integers, world: TableWorld) -> bool:
-    """Whether the map equals the world: one node per position, its observation, and every move with its action.
+    """Whether the map equals the world: one node per position, its observation, and every likeliest move.
 
     Moves that stay in place may be missing on the map, but not wrong.
     """
+    cognitive_map = cognitive_map.deterministic()
     if sorted(position.tolist()) != list(range(world.num_positions)):
         return False
     if (world.observation[position] != cognitive_map.node_observation).any():

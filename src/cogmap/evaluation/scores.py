@@ -49,7 +49,7 @@ class Scores:
     places_covered: float | None = None  # share of places that have a node
     nodes_per_place: float | None = None  # number of nodes with a place, divided by places with a node
     located: float | None = None  # share of steps that have a node
-    explained: float | None = None  # share of training steps that follow an edge of the map
+    explained: float | None = None  # share of held-out observations that the map alone predicts
     optimal: float | None = None  # share of problems solved with a path of optimal length
     mean_optimal_length: float | None = None
     constrained_imp_fallback: float | None = None  # the same three with an observation to avoid
@@ -181,7 +181,7 @@ def score(
         norm_ged_lower=distance.lower / distance.size,
         norm_ged_networkx=None if by_networkx is None else by_networkx / distance.size,
         nodes=cognitive_map.num_nodes,
-        edges=cognitive_map.num_edges,
+        edges=cognitive_map.deterministic().num_edges,
         positions=truth.world.num_positions,
         exact=is_exact(cognitive_map, places.position, truth.world),
         purity=places.purity,
@@ -243,7 +243,7 @@ def score_without_truth(cognitive_map: CognitiveMap | None, predicted: Integers,
     return Scores(
         test_accu=accuracy,
         nodes=cognitive_map.num_nodes,
-        edges=cognitive_map.num_edges,
+        edges=cognitive_map.deterministic().num_edges,
         explained=cognitive_map.explained,
         map_kind=cognitive_map.kind,
         warnings=cognitive_map.warnings,

@@ -156,7 +156,9 @@ def _draw(world: TableWorld, out: Path, walks: Iterable[int], seed: int) -> list
 def _learn(walks: Walks, folder: Path, **choices: Any) -> Run:
     opened = learn(walks, folder, **choices)
     found = opened.map
-    print(f"its map has {found.num_nodes} places, which explain {found.explained:.2%} of the steps")
+    print(
+        f"its map has {found.num_nodes} places, which predict {found.explained:.2%} of held-out observations"
+    )
     return opened
 
 

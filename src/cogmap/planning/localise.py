@@ -161,7 +161,7 @@ def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float =
 
     slip: probability that an action leads to any node instead of where the map says: wrong edges, a world
         that changed, an agent that was moved.
-    noise: probability of seeing another observation than the node's own.
+    noise: probability of seeing any observation at all instead of those that the map knows of the node.
     """
     for name, value in (("slip", slip), ("noise", noise)):
         if not 0 < value < 1:
@@ -175,9 +175,11 @@ def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float =
         for action in range(cognitive_map.num_actions)
     ]
     uniform_weight = np.where(known, slip, 1 - (1 - slip) * _NEIGHBOUR_SHARE)
-    others = max(cognitive_map.num_observations - 1, 1)
-    shown = np.arange(cognitive_map.num_observations)[:, None] == cognitive_map.node_observation
-    likelihood = np.where(shown, 1 - noise, noise / others)
+    likelihood = np.full(
+        (cognitive_map.num_observations, cognitive_map.num_nodes), noise / cognitive_map.num_observations
+    )
+    seen = (cognitive_map.seen_observation, cognitive_map.seen_node)
+    likelihood[seen] += (1 - noise) * np.asarray(cognitive_map.seen_probability)
     return BeliefModel(csr_array(vstack(blocks)), uniform_weight, likelihood, known)
 
 
@@ -225,13 +227,12 @@ def _after_actions(model: BeliefModel, belief: Floats, actions: Integers) -> Flo
 
 
 def _transition_matrix(cognitive_map: CognitiveMap, action: int) -> Any:
-    """Sparse (V, V): target by source, the share of times that the action led there."""
+    """Sparse (V, V): target by source, the probability that the action leads there."""
     chosen = cognitive_map.edge_action == action
     source, target = cognitive_map.edge_source[chosen], cognitive_map.edge_target[chosen]
-    support = np.maximum(cognitive_map.edge_support[chosen], 1).astype(float)
-    total = np.bincount(source, weights=support, minlength=cognitive_map.num_nodes)
+    probability = np.asarray(cognitive_map.edge_probability)[chosen]
     size = (cognitive_map.num_nodes, cognitive_map.num_nodes)
-    return csr_array((support / total[source], (target, source)), shape=size)
+    return csr_array((probability, (target, source)), shape=size)
 
 
 def _neighbour_matrix(cognitive_map: CognitiveMap) -> Any:

@@ -107,6 +107,7 @@ def plan_along(cognitive_map: CognitiveMap, nodes: Integers) -> Plan:
 def next_node_table(cognitive_map: CognitiveMap) -> Integers:
     """(V, A) where each action leads from each node, by its edge with the most support; -1 where unknown."""
     table = np.full((cognitive_map.num_nodes, cognitive_map.num_actions), -1, dtype=np.int32)
+    cognitive_map = cognitive_map.deterministic()
     rising = np.argsort(cognitive_map.edge_support, kind="stable")  # the last write has the most support
     source, action = cognitive_map.edge_source[rising], cognitive_map.edge_action[rising]
     table[source, action] = cognitive_map.edge_target[rising]
@@ -121,6 +122,7 @@ class TransitionGraph:
 
     def __init__(self, cognitive_map: CognitiveMap) -> None:
         # Arrays only, never the map itself, or `transition_graph` would keep every map alive.
+        cognitive_map = cognitive_map.deterministic()  # a path must not count on a slip
         self.num_nodes = cognitive_map.num_nodes
         self.node_observation = cognitive_map.node_observation  # (V,)
         moves = np.flatnonzero(cognitive_map.edge_source != cognitive_map.edge_target)

@@ -80,7 +80,7 @@ def summary_sentence(own: Material) -> str:
     source = f"From {walks} walks" if walks else "From its walks"
     text = (
         f"{source} with {found.num_observations} different observations, {own.name} learned a map of "
-        f"{found.num_nodes} places, which explains {found.explained:.2%} of the steps"
+        f"{found.num_nodes} places, which predicts {found.explained:.2%} of held-out observations by itself"
     )
     return f"{text}{_truth(own.scored[0].scores) if own.scored else ''}."
 
