@@ -12,7 +12,7 @@ import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
 from cogmap.tasks import TrainingData
-from cogmap.training.progress import Silent
+from cogmap.training.progress import PlainLines, Silent
 
 SMALL = {"width": 48, "head_width": 48, "num_codes": 60, "batch_size": 32, "window": 20, "validate_every": 50}
 
@@ -179,3 +179,18 @@ def test_text_and_targets_of_another_vocabulary(tmp_path: Path) -> None:
     run = cogmap.learn(data, encoder="gru", steps=150, **SMALL, quiet=True, device="cpu")
     _, predicted = run.encode(walks)
     assert (predicted == sequence[:, 1:] % 2).mean() > 0.99
+
+
+def test_a_limit_leaves_a_map_or_says_that_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walks = walks_of(tiny_world())
+    options = {**SMALL, "bottleneck_from": 1500, "device": "cpu"}
+    some = cogmap.learn(walks, tmp_path / "some", steps=30, quiet=True, **options)
+    assert some.config.encoder == "gru", "which `auto` chooses on a CPU"
+    assert some.has_map
+    nothing = cogmap.learn(walks, tmp_path / "none", steps=1, progress=PlainLines(), **options)
+    assert not nothing.has_map
+    assert "there is no map yet; --resume continues it" in capsys.readouterr().out
+    again = cogmap.learn(walks, tmp_path / "none", steps=30, resume=True, quiet=True, device="cpu")
+    assert again.has_map
