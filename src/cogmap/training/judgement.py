@@ -30,6 +30,7 @@ class Judgement:
         self._late = self._known & (np.arange(walks.num_steps - 1) >= walks.lengths[:, None] // 2)
         judged = self._known if known_start or not self._late.any() else self._late
         self._weights = surprisals(data) * judged  # (B, N - 1)
+        self._one_more = self._weights.sum() / judged.sum()
 
     def accuracy(self, right: Booleans) -> float:
         """Share of right predictions (B, N - 1), every step alike."""
@@ -40,8 +41,11 @@ class Judgement:
         return float(right[self._late].mean()) if self._late.any() else 0.0
 
     def weighted_accuracy(self, right: Booleans) -> float:
-        """Share of right predictions among the judged steps, weighted by surprisal."""
-        return float((self._weights * right).sum() / self._weights.sum())
+        """Share of right predictions among the judged steps, weighted by surprisal.
+
+        Counted as if one more were wrong, since a few hundred right ones do not show that all are.
+        """
+        return float((self._weights * right).sum() / (self._weights.sum() + self._one_more))
 
     def loss_ratio(self, losses: Floats) -> float:
         """The model's log loss (B, N - 1) on the judged steps, as a share of the Markov chain's."""
