@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from cogmap.errors import BadConfig
-from cogmap.models.config import ModelConfig
+from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
 
 MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
@@ -83,3 +83,12 @@ def test_walks_from_a_known_start_are_often_read_from_there() -> None:
 def test_a_tenth_of_the_minutes_is_left_for_the_map() -> None:
     assert TrainingConfig(minutes=10).training_seconds == 540
     assert TrainingConfig().training_seconds is None
+
+
+def test_only_a_transformer_on_a_very_small_log_gets_dropout() -> None:
+    def dropout(encoder: EncoderKind, steps: int) -> float:
+        base = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder=encoder)
+        return preset_configs("fast", base, steps)[0].dropout
+
+    assert dropout("transformer", 99_999) == 0.1
+    assert dropout("transformer", 100_000) == dropout("gru", 1000) == 0.0

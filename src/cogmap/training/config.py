@@ -14,6 +14,7 @@ from cogmap.models.config import EncoderKind, ModelConfig, with_current_names
 Preset = Literal["fast", "paper"]
 
 SMALL_LOG = 400_000  # steps in all walks; with fewer, the fast preset uses half the width and three layers
+VERY_SMALL_LOG = 100_000  # with fewer, a transformer gets dropout: it would learn the walks by heart
 TRAINING_SHARE = 0.9  # of the minutes allowed
 START_SHARE = 0.5  # of the fresh lanes, where walks start at a known state
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
@@ -75,7 +76,7 @@ def preset_configs(
             base = replace(base, num_codes=max(base.num_codes, CLONES * base.num_observations))
         base = replace(base, action_at_head=base.vanilla)
         choose = _fast_transformer if base.encoder == "transformer" else _fast_recurrent
-        model, training = choose(base, small=steps_seen < SMALL_LOG)
+        model, training = choose(base, steps_seen)
         return model, replace(training, start_share=START_SHARE if known_start else 0.0)
     raise BadConfig(f"`preset` must be fast or paper, got {preset!r}")
 
@@ -118,17 +119,21 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
     return model, training
 
 
-def _fast_transformer(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
-    width, heads, layers = (64, 4, 3) if small else (128, 8, 4)
-    model = replace(base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width)
+def _fast_transformer(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
+    width, heads, layers = (64, 4, 3) if steps_seen < SMALL_LOG else (128, 8, 4)
+    dropout = 0.1 if steps_seen < VERY_SMALL_LOG else 0.0
+    model = replace(
+        base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width, dropout=dropout
+    )
     training = TrainingConfig(
         batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
     )
     return model, training
 
 
-def _fast_recurrent(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
-    return replace(base, form="fast", width=128 if small else 256, layers=1), TrainingConfig()
+def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
+    width = 128 if steps_seen < SMALL_LOG else 256
+    return replace(base, form="fast", width=width, layers=1), TrainingConfig()
 
 
 def changed(
