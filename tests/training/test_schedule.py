@@ -97,6 +97,14 @@ def test_a_loss_that_falls_is_worth_waiting_for_even_if_no_prediction_changes() 
     assert standing.decay_from == 900
 
 
+def test_a_plateau_is_shorter_once_most_is_learned() -> None:
+    """States that were seen too seldom keep a protocol's log from being nearly solved."""
+    schedule = Schedule(quantize_from=0)
+    for step in range(100, 600, 100):
+        schedule.after_validation(step, 0.95, 0.04 if step >= 200 else 0.1, CONFIG)
+        assert schedule.decay_from == (500 if step == 500 else None)
+
+
 def test_a_rising_loss_ends_the_constant_phase() -> None:
     """Learning the walks by heart: the best was at 400, and the patience of 800 steps is over at 1200."""
     schedule = Schedule(quantize_from=0)

@@ -10,7 +10,8 @@ held-out walks, because a model with few codes cannot learn walks by heart; or a
 The constant phase ends when
 - the world is nearly solved: the weighted accuracy is 0.98 (the rest is noise from the large learning rate, which the
   decay removes), or
-- the held-out log loss has not fallen, by a given share of a Markov chain's, during the last third of the training, or
+- the held-out log loss has not fallen, by a given share of a Markov chain's, during the last third of the training and
+  at least 800 steps, or 300 once the weighted accuracy is 0.9, or
 - the remaining steps or minutes are just enough for the decay.
 
 The decay takes 1.25 times as many steps as the phases before it, and brings the last points of accuracy. A solved world
@@ -39,7 +40,8 @@ BY_HEART = 0.03  # lead of the accuracy in training at which annealing starts
 NEARLY_SOLVED = 0.98  # weighted accuracy; a large learning rate may cost a point
 SOLVED = 0.998
 NOTABLE_FALL = 0.003  # of the log loss, as a share of the Markov chain's
-SHORTEST_PLATEAU = 800
+SHORTEST_PLATEAU = 800  # learning may start late
+SHORTEST_PLATEAU_LEARNED = 300  # once the weighted accuracy is that at which annealing starts
 PACE_STEPS = 20  # of a decay, after which its speed is known
 # Names of fields in checkpoints of earlier versions.
 RENAMED = {
@@ -110,7 +112,8 @@ class Schedule:
             self.restart()
         nearly_solved = accuracy >= NEARLY_SOLVED
         stale = step - max(self.best_step, self.quantize_from)
-        if self.decay_from is None and (nearly_solved or stale >= max(SHORTEST_PLATEAU, step // 3)):
+        shortest = SHORTEST_PLATEAU_LEARNED if accuracy >= READY else SHORTEST_PLATEAU
+        if self.decay_from is None and (nearly_solved or stale >= max(shortest, step // 3)):
             self.was_nearly_solved = nearly_solved
             self.start_decay(step, config, solved=accuracy >= SOLVED)
 
