@@ -38,16 +38,6 @@ def test_bottleneck_comes_on_early_when_the_continuous_model_is_good() -> None:
     assert schedule.decay_from == 400
 
 
-def test_bottleneck_comes_on_when_walks_are_learned_by_heart() -> None:
-    schedule = Schedule(quantize_from=500)
-    schedule.after_validation(100, 0.5, 0.6, CONFIG, gap=0.03)
-    assert schedule.quantize_from == 500
-    schedule.after_validation(200, 0.5, 0.6, CONFIG, gap=0.04)
-    assert schedule.quantize_from == 200
-    schedule.after_validation(300, 0.5, 0.6, CONFIG, gap=0.04)
-    assert schedule.quantize_from == 200
-
-
 def test_bottleneck_is_annealed_unless_it_is_on_from_the_start() -> None:
     late, always = Schedule(quantize_from=500), Schedule(quantize_from=0)
     assert [late.strength(step) for step in (0, 499, 500, 599, 699, 2000)] == [

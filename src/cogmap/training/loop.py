@@ -116,10 +116,7 @@ class Trainer:
         judged = self.judgement
         accuracy, loss = judged.weighted_accuracy(right), judged.loss_ratio(losses)
         row = self._row()
-        # Families and texts anneal when their share of the training is over, never by a step.
-        by_step = self.config.bottleneck_from < self.config.steps
-        gap = row["train_accuracy"] - judged.accuracy(right) if by_step else 0.0
-        self.schedule.after_validation(self.done_steps, accuracy, loss, self.config, gap)
+        self.schedule.after_validation(self.done_steps, accuracy, loss, self.config)
         self.seconds += time.perf_counter() - started
         row |= {
             "seconds": round(self.seconds, 3),

@@ -4,8 +4,7 @@ One measure decides: the *weighted accuracy* on held-out walks (`judgement.py`).
 predicted, each by how much there is to learn at it: all steps where the start is known, otherwise the second halves.
 
 The learning rate warms up, stays constant, and decays linearly to zero. The bottleneck is off at first. Its annealing
-starts when the weighted accuracy is 0.9 without it; or when the accuracy in training is three points above that on
-held-out walks, because a model with few codes cannot learn walks by heart; or at a given step at the latest.
+starts when the weighted accuracy is 0.9 without it, or at a given step at the latest.
 
 The constant phase ends when
 - the world is nearly solved: the weighted accuracy is 0.98 (the rest is noise from the large learning rate, which the
@@ -36,7 +35,6 @@ READY = 0.9  # weighted accuracy of the continuous model at which annealing star
 ANNEALING_STEPS = (100, 200)  # as many steps as went before, within these limits
 SHORTEST_DECAY = 150
 DECAY_SHARE = 1.25  # of the steps before it
-BY_HEART = 0.03  # lead of the accuracy in training at which annealing starts
 NEARLY_SOLVED = 0.98  # weighted accuracy; a large learning rate may cost a point
 SOLVED = 0.998
 NOTABLE_FALL = 0.003  # of the log loss, as a share of the Markov chain's
@@ -93,15 +91,12 @@ class Schedule:
             return config.steps
         return min(config.steps, self.decay_from + self.decay_steps)
 
-    def after_validation(
-        self, step: int, accuracy: float, loss: float, config: TrainingConfig, gap: float = 0.0
-    ) -> None:
+    def after_validation(self, step: int, accuracy: float, loss: float, config: TrainingConfig) -> None:
         """Record a validation, and start annealing or the decay if it is time.
 
         accuracy: weighted. loss: as a share of the Markov chain's. Both of the judged steps.
-        gap: the accuracy in training minus that on the held-out walks, both of all steps alike.
         """
-        if step < self.quantize_from and (accuracy >= READY or gap > BY_HEART):
+        if step < self.quantize_from and accuracy >= READY:
             self.quantize_from = step
         if not config.decays or self.strength(step - 1) < 1:
             return
