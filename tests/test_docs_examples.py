@@ -79,8 +79,8 @@ def small(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Models that learn twelve places in seconds; and the checkout's stored models in reach."""
     chosen = config._fast_recurrent
 
-    def smaller(base: Any, small: bool) -> tuple[Any, config.TrainingConfig]:
-        model, training = chosen(base, small)
+    def smaller(base: Any, steps_seen: int) -> tuple[Any, config.TrainingConfig]:
+        model, training = chosen(base, steps_seen)
         return replace(model, width=48, head_width=64, num_codes=100), replace(training, batch_size=40)
 
     monkeypatch.setattr(config, "_fast_recurrent", smaller)

@@ -12,7 +12,7 @@ import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
 from cogmap.tasks import TrainingData
-from cogmap.training.progress import Silent
+from cogmap.training.progress import PlainLines, Silent
 
 SMALL = {"width": 48, "head_width": 48, "num_codes": 60, "batch_size": 32, "window": 20, "validate_every": 50}
 
@@ -179,3 +179,47 @@ def test_text_and_targets_of_another_vocabulary(tmp_path: Path) -> None:
     run = cogmap.learn(data, encoder="gru", steps=150, **SMALL, quiet=True, device="cpu")
     _, predicted = run.encode(walks)
     assert (predicted == sequence[:, 1:] % 2).mean() > 0.99
+
+
+def test_a_limit_leaves_a_map_or_says_that_there_is_none(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    walks = walks_of(tiny_world())
+    options = {**SMALL, "bottleneck_from": 1500, "device": "cpu"}
+    some = cogmap.learn(walks, tmp_path / "some", steps=30, quiet=True, **options)
+    assert some.config.encoder == "gru", "which `auto` chooses on a CPU"
+    assert some.has_map
+    nothing = cogmap.learn(walks, tmp_path / "none", steps=1, progress=PlainLines(), **options)
+    assert not nothing.has_map
+    assert "there is no map yet; --resume continues it" in capsys.readouterr().out
+    again = cogmap.learn(walks, tmp_path / "none", steps=30, resume=True, quiet=True, device="cpu")
+    assert again.has_map
+
+
+def password_walks(walks: int, seed: int) -> Walks:
+    """From state 0, a password of four symbols leads back to it, the only state that looks different.
+
+    Any wrong symbol locks for ever, and two in three are right: most steps are of a locked door.
+    """
+    password = np.array([0, 2, 1, 0, 0])
+    rng = np.random.default_rng(seed)
+    state, states, typed = np.zeros(walks, dtype=np.int64), [], []
+    for _ in range(40):
+        knows = rng.random(walks) < 0.5
+        typed.append(np.where(knows, password[state], rng.integers(3, size=walks)))
+        states.append(state)
+        state = np.where((state < 4) & (typed[-1] == password[state]), (state + 1) % 4, 4)
+    observations = (np.stack(states, axis=1) == 0).astype(np.int32)
+    return Walks(observations, np.stack(typed[:-1], axis=1).astype(np.int32), np.full(walks, 40), 2, 3)
+
+
+def test_a_log_that_ends_in_an_absorbing_state_is_learned_to_the_end() -> None:
+    """Saying "locked" is right in 99 of 100 steps. The training must not end before the password is known."""
+    run = cogmap.learn(password_walks(600, 0), encoder="gru", steps=800, **SMALL, quiet=True, device="cpu")
+    assert run.training.start_share == 0.5
+    test = password_walks(600, 1)
+    opens = test.observations[:, 1:] == 1
+    assert opens.mean() < 0.02
+    right = run.predict(test) == test.observations[:, 1:]
+    assert right[opens].mean() > 0.99
+    assert right.mean() > 0.999

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cogmap.records import Walks
-from cogmap.training.split import VALIDATION_WALKS, split_walks
+from cogmap.training.split import VALIDATION_STEPS, VALIDATION_WALKS, split_walks
 
 
 def split(rooms: np.ndarray, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
@@ -37,3 +37,15 @@ def test_one_of_two_rooms_stays_to_learn_from() -> None:
 def test_rooms_of_one_name_are_split_by_walks() -> None:
     training, validation = split(np.zeros(50, dtype=np.int32))
     assert (len(training), len(validation)) == (45, 5)
+
+
+def test_more_walks_are_held_out_where_they_are_short() -> None:
+    def held_out(walks: int, steps: int) -> int:
+        seen = np.zeros((walks, steps), dtype=np.int32)
+        log = Walks(seen, seen[:, :-1], np.full(walks, steps), 1, 1)
+        return split_walks(log, seen, 0).validation.num_walks
+
+    assert held_out(2048, 400) == held_out(2048, 4000) == 64
+    assert held_out(3333, 60) == 333
+    assert held_out(100_000, 60) == VALIDATION_STEPS // 60
+    assert held_out(64, 200) == 6

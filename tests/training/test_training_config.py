@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from cogmap.errors import BadConfig
-from cogmap.models.config import ModelConfig
-from cogmap.training.config import TrainingConfig, changed
+from cogmap.models.config import EncoderKind, ModelConfig
+from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
 
 MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
 
@@ -54,3 +54,41 @@ def test_the_former_name_of_an_option_is_understood() -> None:
         num_observations=4, num_actions=4, num_targets=4, encoder="gru", layers=1, in_base=True
     )
     assert changed(family, TrainingConfig(), {"nameless": "true"})[0].slot_encoder
+
+
+@pytest.mark.parametrize(
+    ("preset", "device", "steps", "encoder"),
+    [
+        ("fast", "cpu", 10_000, "gru"),
+        ("fast", "cpu", 10_000_000, "gru"),
+        ("fast", "cuda", 399_999, "gru"),
+        ("fast", "cuda", 400_000, "transformer"),
+        ("fast", "mps", 400_000, "transformer"),
+        ("paper", "cpu", 10_000, "transformer"),
+    ],
+)
+def test_the_encoder_follows_from_preset_device_and_log(
+    preset: Preset, device: str, steps: int, encoder: str
+) -> None:
+    assert chosen_encoder(preset, device, steps) == encoder
+
+
+def test_walks_from_a_known_start_are_often_read_from_there() -> None:
+    base = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder="gru")
+    assert preset_configs("fast", base, known_start=True)[1].start_share == 0.5
+    assert preset_configs("fast", base)[1].start_share == 0
+    assert preset_configs("paper", base, known_start=True)[1].start_share == 0
+
+
+def test_a_tenth_of_the_minutes_is_left_for_the_map() -> None:
+    assert TrainingConfig(minutes=10).training_seconds == 540
+    assert TrainingConfig().training_seconds is None
+
+
+def test_only_a_transformer_on_a_very_small_log_gets_dropout() -> None:
+    def dropout(encoder: EncoderKind, steps: int) -> float:
+        base = ModelConfig(num_observations=4, num_actions=4, num_targets=4, encoder=encoder)
+        return preset_configs("fast", base, steps)[0].dropout
+
+    assert dropout("transformer", 99_999) == 0.1
+    assert dropout("transformer", 100_000) == dropout("gru", 1000) == 0.0

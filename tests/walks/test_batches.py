@@ -82,3 +82,30 @@ def test_heads_that_look_past_every_walk_are_refused() -> None:
         BadConfig, match=r"`prediction_steps` \(=5\) must be below the longest walk's length \(=5\)"
     ):
         WindowSampler(walks, walks.observations, 2, steps=3, ahead=5, fresh_share=1.0, seed=0)
+
+
+def test_lanes_often_start_with_their_walk_where_its_start_is_known() -> None:
+    """Only there is no action before; lanes that start elsewhere are told it."""
+    walks = numbered_walks((30, 30, 30))
+    sampler = WindowSampler(
+        walks, walks.observations, 8, steps=5, ahead=3, fresh_share=0.6, seed=0, start_share=0.5
+    )
+    starts = fresh = 0
+    for _ in range(200):
+        window = sampler.next()
+        first = window.observations[:, 0]
+        at_start = first % 100 == 0
+        np.testing.assert_array_equal(window.previous_action[at_start], 0)
+        np.testing.assert_array_equal(window.previous_action[~at_start], first[~at_start] - 1 + 50 + 1)
+        starts, fresh = starts + int(at_start.sum()), fresh + int(window.fresh.sum())
+    assert 0.45 < starts / fresh < 0.6
+
+
+def test_a_state_with_more_walks_than_there_are_is_restored() -> None:
+    """Earlier versions held out fewer of many short walks."""
+    state = a_sampler(lengths=(30,) * 9).state()
+    sampler = a_sampler(lengths=(30,) * 3)
+    sampler.restore(state | {"walk": [8, 1, 7, 2], "start": [0, 0, 0, 0]})
+    window = sampler.next()
+    assert window.fresh[[0, 2]].all()
+    assert (window.observations < 300).all()

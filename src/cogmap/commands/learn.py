@@ -38,8 +38,8 @@ class Learn:
     out: Path
     """Run folder to write."""
     encoder: Literal["auto", "transformer", "gru", "lstm"] = "auto"
-    """What reads the walks. A GRU is the fastest here; the transformer is the paper's. auto: the transformer, for a
-    family a GRU."""
+    """What reads the walks. auto: a GRU; on a GPU with 400,000 steps and more, and in the preset paper, the
+    transformer."""
     prediction_steps: Annotated[int, tyro.conf.arg(aliases=["-S"])] = 3
     """S: how many steps ahead the heads predict. With 1, places with the same neighbours are merged."""
     bottlenecks: Annotated[int, tyro.conf.arg(aliases=["-M"])] = 1
@@ -71,7 +71,8 @@ class Learn:
     clusters: int | None = None
     """For walks of images or vectors: k of k-means; by default 128, or the number of different views."""
     minutes: float | None = None
-    """Stop training after this long. The fast preset stops by itself when there is nothing more to learn."""
+    """Take this long at most: training stops after nine tenths of it, the rest is for the map. The fast preset stops
+    by itself when there is nothing more to learn."""
     steps: int | None = None
     """Stop training after this many steps."""
     change: tuple[str, ...] = ()

@@ -97,7 +97,7 @@ def demo_room(out: Path, seed: int, steps: int) -> Path:
         started,
         f"cogmap plan {out / RUN} --walks {walks} --from 3:50 --to 3:350 --avoid 1",
         f"cogmap evaluate {out / RUN} --walks {walks} --map paper",
-        "cogmap walk room --height 15 --width 20 --out room.npz && cogmap learn room.npz --out runs/room --encoder gru",
+        "cogmap walk room --height 15 --width 20 --out room.npz && cogmap learn room.npz --out runs/room",
     )
     return page
 
@@ -130,7 +130,7 @@ def demo_room3d(out: Path, seed: int, steps: int) -> Path:
         started,
         f"cogmap plan {out / RUN} --walks {out / 'test.npz'} --from 3:50 --to 3:350",
         f"cogmap evaluate {out / RUN} --walks {out / 'test.npz'}",
-        "cogmap walk room3d --plan PLAN.txt --out own.npz && cogmap learn own.npz --out runs/own --encoder gru -M 4",
+        "cogmap walk room3d --plan PLAN.txt --out own.npz && cogmap learn own.npz --out runs/own -M 4",
     )
     return page
 

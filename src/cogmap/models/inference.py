@@ -7,12 +7,13 @@ from collections.abc import Iterator
 import numpy as np
 import torch
 from torch import Tensor
+from torch.nn.functional import cross_entropy
 
 from cogmap.errors import BadRun, BadWalks
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
-from cogmap.records import Codes, Integers, Labels, Walks
+from cogmap.records import Booleans, Codes, Floats, Integers, Labels, Walks
 from cogmap.walks.family import observations_of_ranks, ranks_so_far
 from cogmap.walks.text import token_walks
 
@@ -104,17 +105,43 @@ def encode_and_predict(
     bottlenecks = model.config.bottlenecks if quantize and not model.config.vanilla else 0
     codes = np.zeros((walks, steps, bottlenecks), dtype=np.int32)
     predicted = np.zeros((walks, steps - 1), dtype=np.int32)
-    at_once = _walks_at_once(model)
-    for first in range(0, walks, at_once):
-        rows = slice(first, first + at_once)
-        for chunk, chunk_codes, chunk_predicted in _chunks(
-            model, observations[rows], actions[rows], quantize
-        ):
-            codes[rows, chunk] = chunk_codes.numpy(force=True)
-            ahead = chunk_predicted.numpy(force=True)
-            predicted[rows, chunk.start : chunk.start + ahead.shape[1]] = ahead
+    for rows, chunk, chunk_codes, logits in _parts(model, observations, actions, quantize):
+        codes[rows, chunk] = chunk_codes.numpy(force=True)
+        predicted[rows, chunk.start : chunk.start + logits.shape[1]] = logits.argmax(2).numpy(force=True)
     model.train(was_training)
     return codes, predicted
+
+
+@torch.inference_mode()
+def score_targets(
+    model: Model, observations: Integers, actions: Integers, targets: Integers, quantize: bool = True
+) -> tuple[Booleans, Floats]:
+    """Whether each step's most likely next target is the true one, and its log loss, both (B, N - 1).
+
+    targets: (B, N - 1), the true ones. The rest is as in `encode_and_predict`.
+    """
+    was_training = model.training
+    model.eval()
+    right = np.zeros(targets.shape, dtype=bool)
+    losses = np.zeros(targets.shape)
+    for rows, chunk, _, logits in _parts(model, observations, actions, quantize):
+        steps = slice(chunk.start, chunk.start + logits.shape[1])
+        true = torch.from_numpy(targets[rows, steps].astype(np.int64)).to(logits.device)
+        right[rows, steps] = (logits.argmax(2) == true).numpy(force=True)
+        losses[rows, steps] = cross_entropy(logits.transpose(1, 2), true, reduction="none").numpy(force=True)
+    model.train(was_training)
+    return right, losses
+
+
+def _parts(
+    model: Model, observations: Integers, actions: Integers, quantize: bool
+) -> Iterator[tuple[slice, slice, Tensor, Tensor]]:
+    """Some walks and some steps at a time: which they are, their codes, and the logits of their next targets."""
+    at_once = _walks_at_once(model)
+    for first in range(0, len(observations), at_once):
+        rows = slice(first, first + at_once)
+        for chunk, codes, logits in _chunks(model, observations[rows], actions[rows], quantize):
+            yield rows, chunk, codes, logits
 
 
 def _walks_at_once(model: Model) -> int:
@@ -127,7 +154,7 @@ def _walks_at_once(model: Model) -> int:
 def _chunks(
     model: Model, observations: Integers, actions: Integers, quantize: bool
 ) -> Iterator[tuple[slice, Tensor, Tensor]]:
-    """Chunks of steps with their codes and predictions; the state carries over between chunks."""
+    """Chunks of steps with their codes and logits; the state carries over between chunks."""
     device = next(model.parameters()).device
     seen = torch.from_numpy(observations.astype(np.int64)).to(device)
     done = torch.from_numpy(actions.astype(np.int64)).to(device)
@@ -136,10 +163,8 @@ def _chunks(
     at_once = STEPS_AT_ONCE[model.config.encoder]
     for first in range(0, seen.shape[1], at_once):
         chunk = slice(first, min(first + at_once, seen.shape[1]))
-        codes, predicted, state = _chunk(
-            model, seen[:, chunk], done[:, chunk], previous_action, state, quantize
-        )
-        yield chunk, codes, predicted
+        codes, logits, state = _chunk(model, seen[:, chunk], done[:, chunk], previous_action, state, quantize)
+        yield chunk, codes, logits
         if chunk.stop < seen.shape[1]:
             previous_action = done[:, chunk.stop - 1] + 1
 
@@ -152,23 +177,22 @@ def _chunk(
     state: EncoderState | None,
     quantize: bool,
 ) -> tuple[Tensor, Tensor, EncoderState | None]:
-    """Codes, predictions and state. The last step of a walk has no action after it, so a code but no prediction."""
+    """Codes, logits and state. The last step of a walk has no action after it, so a code but no logits."""
     ahead = done.shape[1]
     no_codes = seen.new_zeros(*seen.shape, 0)
     if isinstance(model, VanillaModel):
         if not ahead:  # the chunk is the last step alone: there is nothing to predict
-            return no_codes, seen.new_zeros(len(seen), 0), state
+            return no_codes, torch.zeros(len(seen), 0, model.config.num_targets, device=seen.device), state
         result = model(seen[:, :ahead], done, previous_action, state)
-        return no_codes, result.logits[0].argmax(2), result.state
+        return no_codes, result.logits[0], result.state
     before = previous_actions(done, previous_action, seen.shape[1])
     if not quantize:
         outputs, state = model.encoder(seen, before, state)
         vectors = model.bottlenecks.project(outputs).flatten(2)
-        return no_codes, model.next_logits(vectors[:, :ahead], done).argmax(2), state
+        return no_codes, model.next_logits(vectors[:, :ahead], done), state
     codes, state = model.encode(seen, before, state)
     vectors = model.bottlenecks.entries(codes).flatten(2)
-    predicted = model.next_logits(vectors[:, :ahead], done, codes[:, :ahead]).argmax(2)
-    return codes, predicted, state
+    return codes, model.next_logits(vectors[:, :ahead], done, codes[:, :ahead]), state
 
 
 def _as_observations(model: Model, walks: Walks, predicted: Integers) -> Integers:

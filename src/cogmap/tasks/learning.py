@@ -30,8 +30,9 @@ from cogmap.tasks.family import FamilySource, Names
 from cogmap.tasks.places import PlacesSource
 from cogmap.tasks.text import TextSource, read_text
 from cogmap.training.checkpoint import save_tensors
-from cogmap.training.config import Preset, TrainingConfig, changed, preset_configs
+from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
 from cogmap.training.devices import choose_device, joined_processes
+from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, train
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.training.split import split_walks
@@ -64,7 +65,7 @@ def learn(
         keeps it.
     rooms: (B,) the room of each walk, where they are of many rooms alike but for their observations. The run then
         maps rooms that it never saw, with `new_room_map`.
-    choices: any field of `ModelConfig` and `TrainingConfig`, such as encoder="gru", prediction_steps=3, bottlenecks=4,
+    choices: any field of `ModelConfig` and `TrainingConfig`, such as encoder="lstm", prediction_steps=3, bottlenecks=4,
         minutes=5, steps=3000, seed=1, num_codes=300. All others follow from the preset.
     model, training: whole records in place of the preset's; the vocabulary in `model` must be that of the walks.
     clusters: k of the k-means that turns views into observations; by default 128, or the number of different views.
@@ -80,7 +81,7 @@ def learn(
             _refuse_existing(folder)
         data = _prepared(source, rooms, clusters, names, _asked_for(preset, choices, resumed))
         configs = (
-            _configs(data, preset, model, training, choices)
+            _configs(data, preset, model, training, choices, device)
             if resumed is None
             else (resumed.config, resumed.training)
         )
@@ -142,9 +143,13 @@ def _configs(
     model: ModelConfig | None,
     training: TrainingConfig | None,
     choices: Mapping[str, Any],
+    device: str = "auto",
 ) -> tuple[ModelConfig, TrainingConfig]:
     """Both records: the preset's for this log, the task's defaults, then what the user chose."""
-    chosen = {**data.defaults, **{name: value for name, value in choices.items() if value is not None}}
+    given = {name: value for name, value in choices.items() if value not in (None, "auto")}
+    steps_seen = int(data.walks.lengths.sum())
+    automatic = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
+    chosen = {**automatic, **data.defaults, **given}
     first = {name: chosen.pop(name) for name in ("encoder", "vanilla", "clone_structured") if name in chosen}
     base = ModelConfig(
         num_observations=data.walks.num_observations,
@@ -155,7 +160,8 @@ def _configs(
     )
     if base.vanilla:
         chosen.pop("prediction_steps", None)  # a vanilla model predicts one step
-    usual = preset_configs(preset, base, int(data.walks.lengths.sum()))
+    starts_alike = data.task == "places" and known_start(data.walks)
+    usual = preset_configs(preset, base, steps_seen, starts_alike)
     if model is not None:
         _check_sizes(model, base)
     return changed(model or usual[0], training or usual[1], chosen)
@@ -204,10 +210,10 @@ def _begin(folder: Path, data: TrainingData, model: ModelConfig, training: Train
 
 
 def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> None:
-    """Write the model and its maps. A training stopped before its bottleneck has no codes, and so no map yet."""
+    """Write the model and its maps. A training stopped before its bottleneck was annealed has no map yet."""
     save_tensors(folder / MODEL_FILE, trainer.model.state_dict())
     run = load_run(folder, device=device)
-    if run.has_codes:
+    if trainer.has_codes:
         task_of(data.task).build_maps(run, data)
     (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
 

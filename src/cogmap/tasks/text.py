@@ -111,7 +111,10 @@ def prepare(source: TextSource, choices: Choices) -> TrainingData:
 
 def text_defaults(preset: str, encoder: str) -> dict[str, Any]:
     """What a text's model and training have in place of a room's."""
-    return _PAPER if preset == "paper" else _FAST["transformer" if encoder == "auto" else encoder]
+    if preset == "paper":
+        return _PAPER
+    chosen = "gru" if encoder == "auto" else encoder
+    return {"encoder": chosen, **_FAST[chosen]}
 
 
 def _some_of(walks: Walks) -> Walks:

@@ -9,11 +9,14 @@ from difflib import get_close_matches
 from typing import Any, Literal
 
 from cogmap.errors import BadConfig
-from cogmap.models.config import ModelConfig, with_current_names
+from cogmap.models.config import EncoderKind, ModelConfig, with_current_names
 
 Preset = Literal["fast", "paper"]
 
 SMALL_LOG = 400_000  # steps in all walks; with fewer, the fast preset uses half the width and three layers
+VERY_SMALL_LOG = 100_000  # with fewer, a transformer gets dropout: it would learn the walks by heart
+TRAINING_SHARE = 0.9  # of the minutes allowed
+START_SHARE = 0.5  # of the fresh lanes, where walks start at a known state
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
@@ -23,10 +26,11 @@ class TrainingConfig:
 
     seed: int = 0
     steps: int = 6000  # at most; the fast preset stops earlier when accuracy no longer rises
-    minutes: float | None = None  # at most, of training
+    minutes: float | None = None  # at most, with a margin for the map: training gets nine tenths
     batch_size: int = 80
     window: int = 40  # steps encoded at once
     fresh_share: float = 0.6  # of the lanes that start afresh at each window instead of continuing
+    start_share: float = 0.0  # of the fresh lanes that start with their walk; the others start anywhere
     carry_state: bool = True  # lanes that continue keep the encoder's state
     learning_rate: float = 3e-3
     second_moment: float = 0.99  # Adam's beta_2
@@ -45,18 +49,25 @@ class TrainingConfig:
                 raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
         if self.minutes is not None and self.minutes <= 0:
             raise BadConfig(f"`minutes` must be above 0, got {self.minutes}")
-        if not 0 <= self.fresh_share <= 1:
-            raise BadConfig(f"`fresh_share` must be in [0, 1], got {self.fresh_share}")
+        for name in ("fresh_share", "start_share"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadConfig(f"`{name}` must be in [0, 1], got {getattr(self, name)}")
         if not 0 < self.learning_rate < 1:
             raise BadConfig(f"`learning_rate` must be in (0, 1), got {self.learning_rate}")
 
+    @property
+    def training_seconds(self) -> float | None:
+        """Of the minutes allowed, those for the training: the rest is for the map."""
+        return None if self.minutes is None else 60 * self.minutes * TRAINING_SHARE
+
 
 def preset_configs(
-    preset: Preset, base: ModelConfig, steps_seen: int = SMALL_LOG
+    preset: Preset, base: ModelConfig, steps_seen: int = SMALL_LOG, known_start: bool = False
 ) -> tuple[ModelConfig, TrainingConfig]:
     """The sizes and the schedule of a preset, for a model whose vocabulary, encoder and objectives are given.
 
     steps_seen: steps in all walks, from which the fast preset chooses its width.
+    known_start: whether walks start at a known state. The fast preset then often reads them from there.
     """
     if preset == "paper":
         return _paper(base)
@@ -65,8 +76,19 @@ def preset_configs(
             base = replace(base, num_codes=max(base.num_codes, CLONES * base.num_observations))
         base = replace(base, action_at_head=base.vanilla)
         choose = _fast_transformer if base.encoder == "transformer" else _fast_recurrent
-        return choose(base, small=steps_seen < SMALL_LOG)
+        model, training = choose(base, steps_seen)
+        return model, replace(training, start_share=START_SHARE if known_start else 0.0)
     raise BadConfig(f"`preset` must be fast or paper, got {preset!r}")
+
+
+def chosen_encoder(preset: Preset, device_type: str, steps_seen: int) -> EncoderKind:
+    """What `encoder="auto"` is, for a device by torch's name and a log of so many steps in all walks.
+
+    A GRU learns a room in the same number of steps as the transformer or fewer, does not learn a small log by heart so
+    soon, and a step of it takes a fraction of the time on a CPU. A GPU computes the transformer's steps in parallel.
+    """
+    parallel = device_type != "cpu" and steps_seen >= SMALL_LOG
+    return "transformer" if preset == "paper" or parallel else "gru"
 
 
 def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
@@ -97,17 +119,21 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
     return model, training
 
 
-def _fast_transformer(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
-    width, heads, layers = (64, 4, 3) if small else (128, 8, 4)
-    model = replace(base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width)
+def _fast_transformer(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
+    width, heads, layers = (64, 4, 3) if steps_seen < SMALL_LOG else (128, 8, 4)
+    dropout = 0.1 if steps_seen < VERY_SMALL_LOG else 0.0
+    model = replace(
+        base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width, dropout=dropout
+    )
     training = TrainingConfig(
         batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
     )
     return model, training
 
 
-def _fast_recurrent(base: ModelConfig, small: bool) -> tuple[ModelConfig, TrainingConfig]:
-    return replace(base, form="fast", width=128 if small else 256, layers=1), TrainingConfig()
+def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
+    width = 128 if steps_seen < SMALL_LOG else 256
+    return replace(base, form="fast", width=width, layers=1), TrainingConfig()
 
 
 def changed(

@@ -15,12 +15,13 @@ from cogmap.errors import BadRun
 from cogmap.files import read_json_lines, write_whole
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
-from cogmap.models.inference import encode_and_predict
+from cogmap.models.inference import score_targets
 from cogmap.models.tdb import Model, make_model
 from cogmap.records import Walks
 from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors, under_prefix, with_prefix
-from cogmap.training.config import TrainingConfig
+from cogmap.training.config import TRAINING_SHARE, TrainingConfig
 from cogmap.training.devices import Processes
+from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
 from cogmap.training.schedule import Schedule, restored_schedule
@@ -59,7 +60,9 @@ class Trainer:
             self.ahead,
             config.fresh_share,
             config.seed,
+            config.start_share,
         )
+        self.judgement = Judgement(data, not model_config.in_base and known_start(data.training))
         self.lanes = processes.lanes(config.batch_size)
         self.schedule = Schedule(quantize_from=0 if model_config.vanilla else config.bottleneck_from)
         self.state: EncoderState | None = None
@@ -70,8 +73,14 @@ class Trainer:
 
     @property
     def finished(self) -> bool:
-        out_of_time = self.config.minutes is not None and self.seconds >= 60 * self.config.minutes
+        allowed = self.config.training_seconds
+        out_of_time = allowed is not None and self.seconds >= allowed
         return out_of_time or self.done_steps >= self.config.steps or self.schedule.finished(self.done_steps)
+
+    @property
+    def has_codes(self) -> bool:
+        """Whether the bottleneck is fully annealed: before that, codes are not what the model predicts from."""
+        return not self.model.config.vanilla and self.schedule.strength(self.done_steps - 1) == 1
 
     def step(self) -> StepReport:
         """One update on the next window."""
@@ -101,17 +110,21 @@ class Trainer:
         started = time.perf_counter()
         walks, targets = self.data.validation, self.data.validation_targets
         was_quantizing = self.done_steps > self.schedule.quantize_from  # at the last step
-        _, predicted = encode_and_predict(
-            self.model, walks.observations, walks.actions, quantize=was_quantizing
+        right, losses = score_targets(
+            self.model, walks.observations, walks.actions, targets[:, 1:], quantize=was_quantizing
         )
-        known = walks.step_mask()[:, 1:]
-        right = (predicted == targets[:, 1:]) & known
-        late = np.arange(known.shape[1]) >= walks.lengths[:, None] // 2
-        accuracy = float(right.sum() / known.sum())
-        late_accuracy = float((right & late).sum() / max((known & late).sum(), 1))
-        self.schedule.after_validation(self.done_steps, accuracy, late_accuracy, self.config)
+        judged = self.judgement
+        accuracy, loss = judged.weighted_accuracy(right), judged.loss_ratio(losses)
+        row = self._row()
+        self.schedule.after_validation(self.done_steps, accuracy, loss, self.config)
         self.seconds += time.perf_counter() - started
-        row = self._row() | {"validation_accuracy": accuracy, "late_accuracy": late_accuracy}
+        row |= {
+            "seconds": round(self.seconds, 3),
+            "validation_accuracy": judged.accuracy(right),
+            "late_accuracy": judged.late_accuracy(right),
+            "weighted_accuracy": accuracy,
+            "loss_ratio": loss,
+        }
         self.rows.append(row)
         self._reports = []
         return row
@@ -185,9 +198,10 @@ class Trainer:
         """Give a restored training new limits: additional minutes, total steps. A finished training starts again."""
         if minutes is None and steps is None:
             return
-        until = None if minutes is None else self.seconds / 60 + minutes
+        was_finished = self.finished
+        until = None if minutes is None else self.seconds / 60 / TRAINING_SHARE + minutes
         self.config = replace(self.config, minutes=until, steps=self.config.steps if steps is None else steps)
-        if self.schedule.finished(self.done_steps):
+        if was_finished:
             self.schedule.restart()
 
 
@@ -212,7 +226,10 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
         reason = "finished"
     except KeyboardInterrupt:
         reason = "interrupted"
-    progress.end(f"{reason} after {trainer.done_steps} steps, {trainer.seconds:.0f} s of training")
+    ended = f"{reason} after {trainer.done_steps} steps, {trainer.seconds:.0f} s of training"
+    if not trainer.has_codes and not trainer.model.config.vanilla:
+        ended += ": too early for codes, so there is no map yet; --resume continues it"
+    progress.end(ended)
     return reason
 
 
@@ -225,7 +242,10 @@ def _advance(trainer: Trainer) -> tuple[StepReport, Row | None]:
 
 def _window(config: TrainingConfig, walks: Walks, ahead: int) -> int:
     """The length of a window, no longer than the longest walk allows."""
-    return max(1, min(config.window, int(walks.lengths.max()) - ahead))
+    longest = int(walks.lengths.max()) - ahead
+    if config.start_share:  # windows that add up to a walk, so that its last steps follow its first
+        return max(1, longest // max(1, round(longest / config.window)))
+    return max(1, min(config.window, longest))
 
 
 def _dictionary_use(codes: list[torch.Tensor], config: ModelConfig) -> tuple[list[int], list[float]]:

@@ -94,7 +94,7 @@ def _describe(row: Row) -> str:
         f"loss {row['loss']:.4f}",
         f"train {row['train_accuracy']:.2%}",
         f"validation {row['validation_accuracy']:.2%}",
-        f"late {row['late_accuracy']:.2%}",
+        f"weighted {row['weighted_accuracy']:.2%}",
     ]
     for used, perplexity in zip(row["codes_in_use"], row["perplexity"], strict=True):
         parts.append(f"codes {used} (perplexity {perplexity:.0f})")

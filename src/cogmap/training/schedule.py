@@ -1,37 +1,45 @@
 """Learning-rate schedule, annealing of the bottleneck, and early stopping.
 
+One measure decides: the *weighted accuracy* on held-out walks (`judgement.py`). It counts the steps that can be
+predicted, each by how much there is to learn at it: all steps where the start is known, otherwise the second halves.
+
 The learning rate warms up, stays constant, and decays linearly to zero. The bottleneck is off at first. Its annealing
-starts when nine of ten predictions are right without it, or at a given step at the latest.
+starts when the weighted accuracy is 0.9 without it, or at a given step at the latest.
 
 The constant phase ends when
-- the world is nearly solved: on the second half of the held-out walks, fewer than 2 in 100 predictions are wrong (the
-  rest is noise from the large learning rate, which the decay removes), or
-- the held-out accuracy has not risen by a tenth of a point during the last third of the training, or
+- the world is nearly solved: the weighted accuracy is 0.98 (the rest is noise from the large learning rate, which the
+  decay removes), or
+- the held-out log loss has not fallen, by a given share of a Markov chain's, during the last third of the training and
+  at least 800 steps, or 300 once the weighted accuracy is 0.9, or
 - the remaining steps or minutes are just enough for the decay.
 
 The decay takes 1.25 times as many steps as the phases before it, and brings the last points of accuracy. A solved world
-needs only a short decay. A decay limited by minutes is paced to end with them. If a nearly solved world is not solved
-by the decay, the learning rate rises again and another, longer decay follows.
+(0.998) needs only a short decay. If a nearly solved world is not solved by the decay, the learning rate rises again and
+another, longer decay follows.
+
+Limits: a tenth of the minutes is left for the map. Annealing and decay are paced to end in time, so that a training of
+any length beyond a few steps ends with codes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from typing import Any
 
 from cogmap.training.config import TrainingConfig
 
 WARM_UP_STEPS = 50
 LATEST_ANNEALING = 0.4  # share of the steps or minutes allowed
-READY_ACCURACY = 0.9  # of the continuous model, at which annealing starts
+READY = 0.9  # weighted accuracy of the continuous model at which annealing starts
 ANNEALING_STEPS = (100, 200)  # as many steps as went before, within these limits
 SHORTEST_DECAY = 150
 DECAY_SHARE = 1.25  # of the steps before it
-NEARLY_SOLVED = 0.98  # accuracy on the second half of held-out walks; a large learning rate may cost a point
+NEARLY_SOLVED = 0.98  # weighted accuracy; a large learning rate may cost a point
 SOLVED = 0.998
-NOTABLE_RISE = 0.001
-SHORTEST_PLATEAU = 800
+NOTABLE_FALL = 0.003  # of the log loss, as a share of the Markov chain's
+SHORTEST_PLATEAU = 800  # learning may start late
+SHORTEST_PLATEAU_LEARNED = 300  # once the weighted accuracy is that at which annealing starts
 PACE_STEPS = 20  # of a decay, after which its speed is known
 # Names of fields in checkpoints of earlier versions.
 RENAMED = {
@@ -47,7 +55,8 @@ class Schedule:
     """The state of the schedule: a few numbers, stored in checkpoints."""
 
     quantize_from: int  # the step at which annealing starts
-    best_accuracy: float = 0.0
+    annealing_steps: int = 0  # 0: as many as follow from its start
+    best_loss: float | None = None  # lowest share of the Markov chain's log loss, since the bottleneck is on
     best_step: int = 0
     was_nearly_solved: bool = False  # when the decay started
     decay_from: int | None = None  # the step at which the decay started
@@ -59,9 +68,12 @@ class Schedule:
         """How far the bottleneck is annealed at a step: 0 is off, 1 is fully on."""
         if self.quantize_from == 0:  # on from the start, without annealing
             return 1.0
+        return min(1.0, max(0.0, (step - self.quantize_from + 1) / self._annealing()))
+
+    def _annealing(self) -> int:
+        """The length of the annealing."""
         shortest, longest = ANNEALING_STEPS
-        annealing_steps = min(longest, max(shortest, self.quantize_from))
-        return min(1.0, max(0.0, (step - self.quantize_from + 1) / annealing_steps))
+        return self.annealing_steps or min(longest, max(shortest, self.quantize_from))
 
     def scale(self, step: int) -> float:
         """The learning rate at a step, as a share of the full learning rate."""
@@ -79,36 +91,40 @@ class Schedule:
             return config.steps
         return min(config.steps, self.decay_from + self.decay_steps)
 
-    def after_validation(
-        self, step: int, accuracy: float, late_accuracy: float, config: TrainingConfig
-    ) -> None:
-        """Record a validation, and start annealing or the decay if it is time."""
-        if accuracy > self.best_accuracy + NOTABLE_RISE:
-            self.best_accuracy, self.best_step = accuracy, step
-        if step < self.quantize_from and accuracy >= READY_ACCURACY:
+    def after_validation(self, step: int, accuracy: float, loss: float, config: TrainingConfig) -> None:
+        """Record a validation, and start annealing or the decay if it is time.
+
+        accuracy: weighted. loss: as a share of the Markov chain's. Both of the judged steps.
+        """
+        if step < self.quantize_from and accuracy >= READY:
             self.quantize_from = step
         if not config.decays or self.strength(step - 1) < 1:
             return
-        unsolved = self.was_nearly_solved and late_accuracy < SOLVED
+        if self.best_loss is None or loss < self.best_loss - NOTABLE_FALL:
+            self.best_loss, self.best_step = loss, step
+        unsolved = self.was_nearly_solved and accuracy < SOLVED
         if self.finished(step) and unsolved and 2 * step <= config.steps:
             self.restart()
-        nearly_solved = late_accuracy >= NEARLY_SOLVED
+        nearly_solved = accuracy >= NEARLY_SOLVED
         stale = step - max(self.best_step, self.quantize_from)
-        if self.decay_from is None and (nearly_solved or stale >= max(SHORTEST_PLATEAU, step // 3)):
+        shortest = SHORTEST_PLATEAU_LEARNED if accuracy >= READY else SHORTEST_PLATEAU
+        if self.decay_from is None and (nearly_solved or stale >= max(shortest, step // 3)):
             self.was_nearly_solved = nearly_solved
-            self.start_decay(step, config, solved=late_accuracy >= SOLVED)
+            self.start_decay(step, config, solved=accuracy >= SOLVED)
 
     def apply_limits(self, step: int, seconds: float, config: TrainingConfig) -> None:
-        """Start annealing and the decay early enough for the steps and minutes allowed."""
-        if not config.decays:
+        """Start annealing and the decay early enough for the steps and minutes allowed, and pace them."""
+        if not config.decays or not step:
             return
-        if self.decay_from is not None:
-            self._pace(step - self.decay_from, seconds, config)
-            return
-        spent = max(step / config.steps, seconds / (60 * config.minutes) if config.minutes else 0.0)
+        allowed = config.training_seconds
+        spent = max(step / config.steps, seconds / allowed if allowed else 0.0)
         if spent >= LATEST_ANNEALING and step < self.quantize_from:
             self.quantize_from = step
-        if step and spent >= 1 / (1 + DECAY_SHARE):
+        if self.quantize_from <= step and self.strength(step) < 1:
+            self._pace_annealing(step, int(step / spent) - step)
+        if self.decay_from is not None:
+            self._pace_decay(step - self.decay_from, seconds, allowed)
+        elif spent >= 1 / (1 + DECAY_SHARE):
             self.start_decay(step, config)
 
     def start_decay(self, step: int, config: TrainingConfig, solved: bool = False) -> None:
@@ -121,14 +137,20 @@ class Schedule:
         """Return to the full learning rate."""
         self.decay_from, self.decay_steps = None, 0
 
-    def _pace(self, steps: int, seconds: float, config: TrainingConfig) -> None:
-        """Adjust the length of a decay, `steps` after its start, so that it ends with the minutes allowed."""
-        if config.minutes is None:
+    def _pace_annealing(self, step: int, left: int) -> None:
+        """Shorten an annealing so that at least half of the steps left come after it."""
+        latest = step - self.quantize_from + max(1, left // 2)
+        if latest < self._annealing():
+            self.annealing_steps = latest
+
+    def _pace_decay(self, steps: int, seconds: float, allowed: float | None) -> None:
+        """Adjust the length of a decay, `steps` after its start, so that it ends with the seconds allowed."""
+        if allowed is None:
             return
         if not self.seconds_at_decay:
             self.seconds_at_decay = seconds
         elif steps >= PACE_STEPS and seconds > self.seconds_at_decay:
-            left = (60 * config.minutes - seconds) * steps / (seconds - self.seconds_at_decay)
+            left = (allowed - seconds) * steps / (seconds - self.seconds_at_decay)
             # 0 in checkpoints from before this field existed
             longest = max(self.longest_decay, self.decay_steps)
             self.decay_steps = max(1, min(longest, int(steps + left)))
@@ -139,4 +161,6 @@ class Schedule:
 
 def restored_schedule(state: Mapping[str, Any]) -> Schedule:
     """The schedule in a checkpoint, which an earlier version may have written."""
-    return Schedule(**{RENAMED.get(name, name): value for name, value in state.items()})
+    known = {field.name for field in fields(Schedule)}
+    renamed = {RENAMED.get(name, name): value for name, value in state.items()}
+    return Schedule(**{name: value for name, value in renamed.items() if name in known})

@@ -9,6 +9,7 @@ import numpy as np
 from cogmap.records import Booleans, Integers, Walks
 
 VALIDATION_WALKS = 64  # held out at most, and at most one in ten
+VALIDATION_STEPS = 25_600  # more walks are held out where they are short, up to so many steps
 
 
 @dataclass(frozen=True)
@@ -22,19 +23,20 @@ class DataSplit:
 
 
 def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> DataSplit:
-    """Hold out a tenth of the walks, at most 64. A single walk is used for both.
+    """Hold out a tenth of the walks, at most 64, or more short ones. A single walk is used for both.
 
     rooms: (B,), the room of each walk in a family. All walks of some rooms are then held out, because the model
         should work in new rooms.
     """
     rng = np.random.default_rng(seed)
-    held_out = min(VALIDATION_WALKS, max(1, walks.num_walks // 10))
+    most = max(VALIDATION_WALKS, VALIDATION_STEPS // walks.num_steps)
+    held_out = min(most, max(1, walks.num_walks // 10))
     if rooms is None or len(np.unique(rooms)) < 2:
         order = rng.permutation(walks.num_walks)
         validation, training = order[:held_out], order[held_out:] if walks.num_walks > 1 else order
     else:
         in_validation = _some_rooms(rooms, held_out, rng)
-        validation = np.flatnonzero(in_validation)[:VALIDATION_WALKS]
+        validation = np.flatnonzero(in_validation)[:most]
         training = np.flatnonzero(~in_validation)
     validation, training = np.sort(validation), np.sort(training)
     return DataSplit(walks.rows(training), targets[training], walks.rows(validation), targets[validation])

@@ -3,6 +3,9 @@
 A lane is one row of the batch. It either continues where its last window ended, so that an encoder can carry its state,
 or starts afresh at a random step of a random walk. A fresh start trains the model to localise itself; whole walks would
 contain only one start each.
+
+Where walks start at a known state, a share of the fresh lanes starts with the walk. "No action before" then means
+that start, and lanes that start elsewhere are told the action before.
 """
 
 from __future__ import annotations
@@ -40,12 +43,14 @@ class WindowSampler:
         ahead: int,
         fresh_share: float,
         seed: int,
+        start_share: float = 0.0,
     ) -> None:
         if ahead >= walks.lengths.max():
             rule = f"`prediction_steps` (={ahead}) must be below the longest walk's length (={walks.lengths.max()})"
             raise BadConfig(rule)
         self.walks, self.targets = walks, targets  # targets (B, N): what to predict at each step
-        self.steps, self.ahead, self.fresh_share = steps, ahead, fresh_share
+        self.steps, self.ahead = steps, ahead
+        self.fresh_share, self.start_share = fresh_share, start_share
         self._rng = np.random.default_rng(seed)
         self._walk = np.zeros(batch_size, dtype=np.int64)  # (B,) the walk of each lane
         self._start = np.full(batch_size, walks.num_steps)  # (B,) start of its next window; here past the end
@@ -66,6 +71,8 @@ class WindowSampler:
     def restore(self, state: dict[str, Any]) -> None:
         self._rng.bit_generator.state = state["rng"]
         self._walk, self._start = np.array(state["walk"]), np.array(state["start"])
+        gone = self._walk >= self.walks.num_walks  # an earlier version held out fewer walks
+        self._walk[gone], self._start[gone] = 0, self.walks.num_steps
 
     def _jump(self, fresh: Booleans) -> None:
         """Fresh lanes draw a walk in proportion to its length, then a start that leaves a whole window if possible."""
@@ -75,18 +82,21 @@ class WindowSampler:
         room = np.maximum(self.walks.lengths[walk] - self.steps - self.ahead + 1, 1)
         self._walk[fresh] = walk
         self._start[fresh] = self._rng.integers(0, room)
+        if self.start_share:
+            self._start[np.flatnonzero(fresh)[self._rng.random(count) < self.start_share]] = 0
 
     def _cut(self, fresh: Booleans) -> Window:
         walk, start = self._walk[:, None], self._start[:, None]
         last = self.walks.num_steps - 1
         seen = start + np.arange(self.steps)
         done = start + np.arange(self.steps + self.ahead - 1)
+        unknown = self._start == 0 if self.start_share else fresh
         before = self.walks.actions[walk[:, 0], np.clip(start[:, 0] - 1, 0, last - 1)] + 1
         return Window(
             observations=self.walks.observations[walk, np.minimum(seen, last)],
             actions=self.walks.actions[walk, np.minimum(done, last - 1)],
             targets=self.targets[walk, np.minimum(done + 1, last)],
             known=done + 1 < self.walks.lengths[walk],
-            previous_action=np.where(fresh, 0, before).astype(np.int32),
+            previous_action=np.where(unknown, 0, before).astype(np.int32),
             fresh=fresh,
         )
