@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from cogmap.environments.gym import WorldEnv
     from cogmap.environments.room import AliasedRoom
     from cogmap.environments.room_family import RoomFamily
+    from cogmap.environments.streets import street_network
     from cogmap.environments.table import maze_from_text, torus
     from cogmap.evaluation.scores import Scores
     from cogmap.maps.build import build_map
@@ -83,6 +84,7 @@ _HOMES = {
     "save_map": "cogmap.maps.store",
     "save_truth": "cogmap.walks.truth_store",
     "save_walks": "cogmap.walks.store",
+    "street_network": "cogmap.environments.streets",
     "torus": "cogmap.environments.table",
     "write_map": "cogmap.maps.export",
     "write_report": "cogmap.tasks.reporting",
@@ -133,6 +135,7 @@ __all__ = [
     "save_map",
     "save_truth",
     "save_walks",
+    "street_network",
     "torus",
     "write_map",
     "write_report",

@@ -50,6 +50,8 @@ def failure(capsys, *arguments):
         (["cube"], 12, 216),
         (["torus", "--one-way-doors", "3"], 4, 48),
         (["maze", "maze.txt"], 2, 10),
+        (["streets", "--corners", "50", "--one-way", "0.2", "--figure", "w.png"], 45, 50),
+        (["streets", "--corners", "50", "--bump", "stay", "--seed", "1"], 43, 50),
     ],
 )
 def test_every_world(arguments, observations, places):
@@ -155,6 +157,7 @@ def test_json(capsys, tmp_path):
             ["family", "--out", "w.npz", "--train-rooms", "0"],
             "`train_rooms` (=0) and `test_rooms` (=512) must be",
         ),
+        (["streets", "--out", "w.npz", "--corners", "1"], "`corners` must be at least 3, got 1"),
         (["maze", "nowhere.txt", "--out", "w.npz"], "cannot read nowhere.txt: No such file or directory"),
         (["gym", "Nowhere-v0", "--out", "w.npz"], "cannot make the environment 'Nowhere-v0'"),
         (["gym", "CartPole-v1", "--out", "w.npz", "--settings", "["], "`--settings` must be JSON"),

@@ -15,6 +15,7 @@ from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.textures import TextureSource
 from cogmap.environments.room import AliasedRoom, Bump
 from cogmap.environments.room_family import FamilyRooms, RoomFamily, choose_family
+from cogmap.environments.streets import street_network
 from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import read_text
@@ -184,6 +185,21 @@ class Maze(Sampling):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Streets(Sampling):
+    """A planar street network with one-way streets. What is seen at a corner is which turns are legal."""
+
+    corners: int = 1000
+    """number of corners"""
+    one_way: float = 0.1
+    """share of the streets that are one-way"""
+    bump: Bump = "resample"
+    """where there is no street: draw only among the legal turns, or stay and see the same again"""
+
+    def world(self) -> TableWorld:
+        return street_network(self.corners, self.one_way, self.bump, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gym(Sampling):
     """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
 
@@ -220,7 +236,7 @@ class Gym(Sampling):
         return settings
 
 
-Args = Room | Room3d | Cube | Family | Torus | Maze | Gym
+Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Gym
 
 
 def run(args: Sampling) -> None:

@@ -6,6 +6,7 @@ from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.oracle import Route, optimal_distances, optimal_route, true_edges, true_graph
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
+from cogmap.environments.streets import street_network
 from cogmap.environments.table import from_tables, maze_from_text, torus
 from cogmap.records import TableWorld
 
@@ -23,6 +24,7 @@ __all__ = [
     "optimal_route",
     "restricted_families",
     "room_families",
+    "street_network",
     "torus",
     "true_edges",
     "true_graph",

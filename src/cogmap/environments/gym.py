@@ -31,6 +31,7 @@ WORLDS = {
     "AliasedCube": "cogmap.environments.cube:AliasedCube",
     "Torus": "cogmap.environments.table:torus",
     "Maze": "cogmap.environments.table:maze_from_text",
+    "Streets": "cogmap.environments.streets:street_network",
     "EgocentricRoom": "cogmap.environments.egocentric.room:EgocentricRoom",
 }
 RENDER_MODES = ("rgb_array", "ansi")
@@ -189,5 +190,7 @@ def _cells(world: TableWorld) -> tuple[Integers, Integers]:
     """(P,) and (P,): row and column of each position; all in one row if the world has no coordinates."""
     if world.coordinates is None:
         return np.zeros(world.num_positions, dtype=np.int32), np.arange(world.num_positions, dtype=np.int32)
-    row, column = (np.unique(world.coordinates[:, axis], return_inverse=True)[1] for axis in (0, 1))
+    blocks = np.rint(world.coordinates)  # the corners of a street network lie off the grid, one per block
+    places = blocks if len(np.unique(blocks[:, :2], axis=0)) == world.num_positions else world.coordinates
+    row, column = (np.unique(places[:, axis], return_inverse=True)[1] for axis in (0, 1))
     return row.reshape(-1).astype(np.int32), column.reshape(-1).astype(np.int32)
