@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from cogmap.environments.cube import AliasedCube
     from cogmap.environments.egocentric.room import EgocentricRoom
     from cogmap.environments.gym import WorldEnv
+    from cogmap.environments.machines import MachineWorld, MealyMachine, load_machine, random_machine
     from cogmap.environments.room import AliasedRoom
     from cogmap.environments.room_family import RoomFamily
     from cogmap.environments.streets import street_network
@@ -55,6 +56,8 @@ _HOMES = {
     "Codes": "cogmap.records",
     "CognitiveMap": "cogmap.records",
     "EgocentricRoom": "cogmap.environments.egocentric.room",
+    "MachineWorld": "cogmap.environments.machines",
+    "MealyMachine": "cogmap.environments.machines",
     "ModelConfig": "cogmap.models.config",
     "Navigator": "cogmap.planning.navigator",
     "Plan": "cogmap.records",
@@ -72,12 +75,14 @@ _HOMES = {
     "check_environment": "cogmap.environments.check",
     "evaluate": "cogmap.tasks.evaluation",
     "learn": "cogmap.tasks.learning",
+    "load_machine": "cogmap.environments.machines",
     "load_map": "cogmap.maps.store",
     "load_run": "cogmap.runs.run",
     "load_truth": "cogmap.walks.truth_store",
     "load_walks": "cogmap.walks.store",
     "maze_from_text": "cogmap.environments.table",
     "new_room_map": "cogmap.tasks.family",
+    "random_machine": "cogmap.environments.machines",
     "read_text": "cogmap.tasks.text",
     "record_walks": "cogmap.walks.record",
     "sample_walks": "cogmap.walks.sample",
@@ -102,6 +107,8 @@ __all__ = [
     "CogmapError",
     "CognitiveMap",
     "EgocentricRoom",
+    "MachineWorld",
+    "MealyMachine",
     "MissingExtra",
     "ModelConfig",
     "Navigator",
@@ -123,12 +130,14 @@ __all__ = [
     "check_environment",
     "evaluate",
     "learn",
+    "load_machine",
     "load_map",
     "load_run",
     "load_truth",
     "load_walks",
     "maze_from_text",
     "new_room_map",
+    "random_machine",
     "read_text",
     "record_walks",
     "sample_walks",

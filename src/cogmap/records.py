@@ -2,7 +2,7 @@
 
 One legend for every shape in this package:
 
-    B walks, N steps of the longest walk, A actions, O observations, P positions,
+    B walks, N steps of the longest walk, A actions (or inputs), O observations, P positions, Q states of a machine,
     S prediction steps, M bottlenecks, K codes in a dictionary, D width,
     J unique code tuples, V nodes, E edges, L actions of a plan.
 
@@ -24,6 +24,8 @@ Integers = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
+
+_SUM_TOLERANCE = 1e-6  # of probabilities that were written with few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,7 @@ class TableWorld:
     observation_labels: Labels | None = None
     action_labels: Labels | None = None
     name: str = "table"
+    start_probability: Floats | None = None  # (P,) of the position at which a walk starts; None is uniform
 
     def __post_init__(self) -> None:
         _take(self, "next_position", 2, BadWorld)
@@ -130,6 +133,8 @@ class TableWorld:
             ):
                 raise BadWorld(f"`coordinates` must have shape (P, 2) or (P, 3), got {coordinates.shape}")
             object.__setattr__(self, "coordinates", _read_only(coordinates.copy()))
+        if self.start_probability is not None:
+            _take_probabilities(self, "start_probability", (positions,))
 
     @property
     def num_positions(self) -> int:
@@ -309,6 +314,19 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
     if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
         raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
     object.__setattr__(record, name, array if frozen else _read_only(array.astype(np.int32)))
+
+
+def _take_probabilities(record: Any, name: str, shape: tuple[int, ...]) -> None:
+    """Replace a field by a read-only copy of itself whose last axis sums to one, or raise what it was instead."""
+    array = np.array(getattr(record, name), dtype=np.float64)
+    if array.shape != shape:
+        raise BadWorld(f"`{name}` must have shape {shape}, got {array.shape}")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise BadWorld(f"`{name}` must be 0 or more, got {array.min()}")
+    total = array.sum(axis=-1)
+    if np.abs(total - 1).max() > _SUM_TOLERANCE:
+        raise BadWorld(f"`{name}` must sum to one, got {total.flat[np.abs(total - 1).argmax()]}")
+    object.__setattr__(record, name, _read_only(array))
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

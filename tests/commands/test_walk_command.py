@@ -7,7 +7,9 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.environments.egocentric.renderer import load_mujoco
+from cogmap.environments.machines import machine_of_world, matching_states, random_machine, save_machine
 from cogmap.errors import MissingExtra
+from cogmap.evaluation.prediction import ceiling
 from cogmap.walks.family import room_of_each_walk
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_truth
@@ -52,6 +54,7 @@ def failure(capsys, *arguments):
         (["maze", "maze.txt"], 2, 10),
         (["streets", "--corners", "50", "--one-way", "0.2", "--figure", "w.png"], 45, 50),
         (["streets", "--corners", "50", "--bump", "stay", "--seed", "1"], 43, 50),
+        (["machine", "nRF52832"], 12, 29),
     ],
 )
 def test_every_world(arguments, observations, places):
@@ -158,6 +161,12 @@ def test_json(capsys, tmp_path):
             "`train_rooms` (=0) and `test_rooms` (=512) must be",
         ),
         (["streets", "--out", "w.npz", "--corners", "1"], "`corners` must be at least 3, got 1"),
+        (["machine", "CC26", "--out", "w.npz"], "a machine must be a .json or .dot file or one of CC2650,"),
+        (["machine", "gone.json", "--out", "w.npz"], "cannot read gone.json: No such file or directory"),
+        (
+            ["machine", "CC2650", "--out", "w.npz", "--figure", "w.png"],
+            "`--figure` must be left out for a machine",
+        ),
         (["maze", "nowhere.txt", "--out", "w.npz"], "cannot read nowhere.txt: No such file or directory"),
         (["gym", "Nowhere-v0", "--out", "w.npz"], "cannot make the environment 'Nowhere-v0'"),
         (["gym", "CartPole-v1", "--out", "w.npz", "--settings", "["], "`--settings` must be JSON"),
@@ -224,3 +233,21 @@ def test_a_bad_floor_plan(capsys, tmp_path, drawing, message):
 
 def test_views_go_to_npz_only(capsys):
     assert "walks of views must be kept in .npz" in failure(capsys, "room3d", "--out", "w.csv")
+
+
+@pytest.mark.parametrize("name", ["w.npz", "w.csv", "w.jsonl"])
+def test_a_machine_starts_at_its_initial_state_and_its_truth_gives_it_back(tmp_path, name):
+    machine = random_machine(9, 3, 2, seed=4)
+    save_machine(tmp_path / "m.json", machine)
+    out = ["--walks", "40", "--steps", "60", "--out", name]
+    assert main(["walk", "machine", "m.json", *out]) == 0
+    walks = load_walks(name)
+    assert {walks.observation_labels[seen] for seen in walks.observations[:, 0]} == {"start"}
+    number = {label: index for index, label in enumerate(machine.input_labels)}
+    for walk in range(3):
+        inputs = [number[walks.action_labels[action]] for action in walks.actions[walk]]
+        shown = [walks.observation_labels[seen] for seen in walks.observations[walk, 1:]]
+        assert shown == [machine.output_labels[output] for output in machine.run(inputs)]
+    world = load_truth(name, walks).world
+    assert matching_states(machine_of_world(world), machine) is not None
+    assert ceiling(walks, world).accuracy == 1

@@ -13,6 +13,7 @@ from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.textures import TextureSource
+from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.environments.room import AliasedRoom, Bump
 from cogmap.environments.room_family import FamilyRooms, RoomFamily, choose_family
 from cogmap.environments.streets import street_network
@@ -200,6 +201,19 @@ class Streets(Sampling):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Machine(Sampling):
+    """A Mealy machine: random inputs from its initial state, and the output of each as what is seen."""
+
+    file: tyro.conf.Positional[Path]
+    """.json or .dot file of the machine, or the name of one that comes with the package, say CC2650"""
+
+    def world(self) -> TableWorld:
+        if self.figure is not None:
+            raise BadConfig("`--figure` must be left out for a machine, which has no coordinates")
+        return MachineWorld(load_machine(self.file))
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gym(Sampling):
     """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
 
@@ -236,7 +250,7 @@ class Gym(Sampling):
         return settings
 
 
-Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Gym
+Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Machine | Gym
 
 
 def run(args: Sampling) -> None:

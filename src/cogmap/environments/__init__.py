@@ -3,6 +3,7 @@
 from cogmap.environments.check import check_environment
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.egocentric.room import EgocentricRoom
+from cogmap.environments.machines import MachineWorld, MealyMachine, load_machine, random_machine
 from cogmap.environments.oracle import Route, optimal_distances, optimal_route, true_edges, true_graph
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
@@ -14,14 +15,18 @@ __all__ = [
     "AliasedCube",
     "AliasedRoom",
     "EgocentricRoom",
+    "MachineWorld",
+    "MealyMachine",
     "RoomFamily",
     "Route",
     "TableWorld",
     "check_environment",
     "from_tables",
+    "load_machine",
     "maze_from_text",
     "optimal_distances",
     "optimal_route",
+    "random_machine",
     "restricted_families",
     "room_families",
     "street_network",

@@ -31,7 +31,7 @@ def check_environment(world: TableWorld) -> None:
 
 def _check_frozen(world: TableWorld) -> None:
     """If tables could change, walks and truth recorded earlier would no longer match the world."""
-    for name in ("next_position", "observation", "legal", "coordinates"):
+    for name in ("next_position", "observation", "legal", "coordinates", "start_probability"):
         array: Any = getattr(world, name)
         if array is not None and array.flags.writeable:
             raise BadWorld(f"`{name}` must be read-only, got a writeable array")

@@ -87,12 +87,19 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start at a random position, or at `options["position"]`."""
+        """Start at one of the world's first positions, or at `options["position"]`."""
         super().reset(seed=seed)
         start = (options or {}).get("position")
         if start is not None and not 0 <= start < self.world.num_positions:
             raise BadWorld(f"`position` must be in [0, {self.world.num_positions}), got {start}")
-        self.position = int(self.np_random.integers(self.world.num_positions) if start is None else start)
+        if start is None:
+            chances = self.world.start_probability
+            start = (
+                self.np_random.integers(self.world.num_positions)
+                if chances is None
+                else self.np_random.choice(self.world.num_positions, p=chances / chances.sum())
+            )
+        self.position = int(start)
         self._steps = 0
         return self._see()
 

@@ -1,9 +1,9 @@
 """Accuracy of next-observation predictions: TestAccu, the accuracy by step, and its ceiling.
 
 The ceiling is the accuracy of an exact Bayes filter that knows the world and sees what the model sees. Before step
-n + 1 the filter has x_0, a_0, ..., x_n, a_n. It starts from a uniform prior over positions. An agent that draws only
-legal actions reveals information by the action itself: p(action | position) is one divided by the number of legal
-actions there, and zero where the action is illegal.
+n + 1 the filter has x_0, a_0, ..., x_n, a_n. Its prior is the world's `start_probability`, or uniform over positions.
+An agent that draws only legal actions reveals information by the action itself: p(action | position) is one divided by
+the number of legal actions there, and zero where the action is illegal.
 """
 
 from __future__ import annotations
@@ -82,9 +82,10 @@ class _Belief(NamedTuple):
 
 
 def _start(seen: Integers, world: TableWorld) -> _Belief:
-    """All positions that show each walk's first observation (B,)."""
-    walk, position = np.nonzero(seen[:, None] == world.observation)
-    belief = _Belief(walk, position.astype(np.int32), np.ones(walk.size))
+    """All positions that show each walk's first observation (B,) and at which a walk may start."""
+    prior = np.ones(world.num_positions) if world.start_probability is None else world.start_probability
+    walk, position = np.nonzero((seen[:, None] == world.observation) & (prior > 0))
+    belief = _Belief(walk, position.astype(np.int32), prior[position])
     _check_possible(belief, np.ones(seen.size, dtype=bool), 0)
     return belief
 

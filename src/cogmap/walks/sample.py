@@ -24,12 +24,12 @@ MAX_WAYS = 2_000_000  # entries in the table of equally likely moves: 16 MB
 
 
 def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
-    """`walks` walks of `steps` observations, from uniform starts with uniformly drawn legal actions."""
+    """`walks` walks of `steps` observations, from the world's starts with uniformly drawn legal actions."""
     if walks < 1:
         raise BadWalks(f"`walks` (={walks}) must be at least 1")
     if steps < 2:
         raise BadWalks(f"`steps` (={steps}) must be at least 2, because a walk needs an action")
-    positions, actions = _advance(world, rng.integers(world.num_positions, size=walks), steps, rng)
+    positions, actions = _advance(world, _draw_starts(world, walks, rng), steps, rng)
     observations = world.observation.take(positions)  # (B, N)
     for array in (positions, actions, observations):
         array.flags.writeable = False  # so that the records need no copy
@@ -43,6 +43,14 @@ def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Gener
         action_labels=world.action_labels,
     )
     return seen, Truth(positions, world)
+
+
+def _draw_starts(world: TableWorld, walks: int, rng: np.random.Generator) -> Indices:
+    """(B,): the first position of each walk."""
+    if world.start_probability is None:
+        return rng.integers(world.num_positions, size=walks)
+    chances = world.start_probability / world.start_probability.sum()
+    return rng.choice(world.num_positions, size=walks, p=chances)
 
 
 def _advance(

@@ -35,7 +35,12 @@ def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = No
         "num_observations": np.array(world.num_observations),
         "name": np.array(world.name),
     }
-    optional = {"legal": world.legal, "coordinates": world.coordinates, "rooms": rooms}
+    optional = {
+        "legal": world.legal,
+        "coordinates": world.coordinates,
+        "start_probability": world.start_probability,
+        "rooms": rooms,
+    }
     arrays |= {name: array for name, array in optional.items() if array is not None}
     path = truth_path(walks_path)
     write_arrays(path, arrays | label_arrays(world.observation_labels, world.action_labels))
@@ -72,6 +77,7 @@ def _world(arrays: Arrays) -> TableWorld:
         observation_labels=observation_labels,
         action_labels=read_labels(arrays, "action_labels"),
         name=str(arrays.get("name", "table")),
+        start_probability=_optional(arrays, "start_probability", "f", "numbers"),
     )
 
 
