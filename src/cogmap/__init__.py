@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from cogmap.maps.store import load_map, save_map
     from cogmap.models.config import ModelConfig
     from cogmap.planning.navigator import Navigator
-    from cogmap.records import Codes, CognitiveMap, Plan, TableWorld, Truth, Walks
+    from cogmap.records import ChanceWorld, Codes, CognitiveMap, Plan, TableWorld, Truth, Walks
     from cogmap.runs.folder import RunFolder
     from cogmap.runs.run import Run, load_run
     from cogmap.tasks.evaluation import evaluate
@@ -44,15 +44,17 @@ if TYPE_CHECKING:
     from cogmap.tasks.text import read_text
     from cogmap.training.config import TrainingConfig
     from cogmap.walks.record import record_walks
-    from cogmap.walks.sample import sample_walks
+    from cogmap.walks.sample import Agent, sample_walks
     from cogmap.walks.store import load_walks, save_walks
     from cogmap.walks.text import TextReading
     from cogmap.walks.truth_store import load_truth, save_truth
 
 # Where each public name lives: loaded when first used, so that importing cogmap stays fast.
 _HOMES = {
+    "Agent": "cogmap.walks.sample",
     "AliasedCube": "cogmap.environments.cube",
     "AliasedRoom": "cogmap.environments.room",
+    "ChanceWorld": "cogmap.records",
     "Codes": "cogmap.records",
     "CognitiveMap": "cogmap.records",
     "EgocentricRoom": "cogmap.environments.egocentric.room",
@@ -96,6 +98,7 @@ _HOMES = {
 }
 
 __all__ = [
+    "Agent",
     "AliasedCube",
     "AliasedRoom",
     "BadConfig",
@@ -103,6 +106,7 @@ __all__ = [
     "BadRun",
     "BadWalks",
     "BadWorld",
+    "ChanceWorld",
     "Codes",
     "CogmapError",
     "CognitiveMap",

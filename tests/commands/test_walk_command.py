@@ -154,6 +154,14 @@ def test_json(capsys, tmp_path):
         (["room", "--out", "w.npz", "--observations", "400"], "`observations` (=400) must be from 1 to"),
         (["room", "--out", "w.npz", "--seed", "-1"], "`--seed` and `--walk-seed` must be 0 or more, got -1"),
         (["room", "--out", "w.npz", "--noise", "2"], "`--noise` must be in [0, 1], got 2.0"),
+        (["room", "--out", "w.npz", "--slip", "-0.1"], "`--slip` must be in [0, 1], got -0.1"),
+        (["room", "--out", "w.npz", "--sticky", "nan"], "`--sticky` must be in [0, 1], got nan"),
+        (["room", "--out", "w.npz", "--start", "300"], "`start` must be a position in [0, 300), got 300"),
+        (["room", "--out", "w.npz", "--start", "last"], "Error parsing --start"),
+        (
+            ["gym", "CartPole-v1", "--out", "w.npz", "--slip", "0.1"],
+            "`--slip`, `--sticky` and `--start` must",
+        ),
         (["room", "--out", "w.npz", "--steps", "1"], "`steps` (=1) must be at least 2"),
         (["room", "--out", "w.npz", "--walks", "0"], "`walks` (=0) must be at least 1"),
         (
@@ -251,3 +259,30 @@ def test_a_machine_starts_at_its_initial_state_and_its_truth_gives_it_back(tmp_p
     world = load_truth(name, walks).world
     assert matching_states(machine_of_world(world), machine) is not None
     assert ceiling(walks, world).accuracy == 1
+
+
+def test_slips_repeats_and_a_known_start():
+    room = ["room", "--height", "6", "--width", "8"]
+    first = walk(*room, "--start", "first")
+    assert (load_truth("w.npz", first).positions[:, 0] == 0).all()
+    walks = walk(*room, "--start", "17", "--slip", "0.5", "--sticky", "0.9", "--figure", "w.png")
+    truth = load_truth("w.npz", walks)
+    assert (truth.positions[:, 0] == 17).all()
+    assert (walks.actions[:, 1:] == walks.actions[:, :-1]).mean() > 0.7
+    here, there = truth.positions[:, :-1], truth.positions[:, 1:]
+    assert (truth.world.next_position[here, walks.actions] != there).any()
+    assert (
+        truth.world.move_probability.max() == 0.75
+    )  # at a corner, where two intended moves and two slips stay
+    assert truth.world.start_probability[17] == 1
+
+
+@pytest.mark.parametrize(
+    "world", [["family", "--train-rooms", "5"], ["cube"], ["streets", "--corners", "40"]]
+)
+def test_every_world_slips(world):
+    walks = walk(*world, "--slip", "1", "--start", "first")
+    truth = load_truth("w.npz")
+    here, there = truth.positions[:, :-1], truth.positions[:, 1:]
+    assert (truth.positions[:, 0] == 0).all()
+    assert (truth.world.next_position[here, walks.actions] != there).any()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tyro
 
@@ -22,6 +22,7 @@ from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import read_text
 from cogmap.records import TableWorld
 from cogmap.walks.draw import Drawn, describe, draw, save_drawn, walk_stream, with_noise
+from cogmap.walks.sample import PLAIN, Agent
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path
 
@@ -44,6 +45,12 @@ class Sampling:
     """seed of the walks: another one gives other walks in the same world"""
     noise: float = 0.0
     """share of the observations replaced by random ones, after the walk"""
+    slip: float = 0.0
+    """chance that the move made is that of a random legal action; the file keeps the intended one"""
+    sticky: float = 0.0
+    """chance that the agent repeats its last action, where that is legal"""
+    start: int | Literal["first"] | None = None
+    """first position of every walk, `first` for position 0; a random one, or the world's own, if not given"""
     figure: Path | None = None
     """draw the world, with the start of the first walk in it, to this .png, .svg or .pdf"""
     force: bool = False
@@ -57,7 +64,10 @@ class Sampling:
         return self.seed if self.walk_seed is None else self.walk_seed
 
     def draw(self) -> Drawn:
-        return draw(self.world(), self.walks, self.steps, self.drawn_from, self.noise)
+        return draw(self.world(), self.walks, self.steps, self.drawn_from, self.noise, self.agent())
+
+    def agent(self) -> Agent:
+        return Agent(self.slip, self.sticky, 0 if self.start == "first" else self.start)
 
     def world(self) -> TableWorld | RoomFamily:
         raise NotImplementedError
@@ -232,6 +242,9 @@ class Gym(Sampling):
             raise BadConfig(
                 "`--figure` must be left out for a Gymnasium environment, which has no coordinates"
             )
+        if self.agent() != PLAIN:
+            rule = "`--slip`, `--sticky` and `--start` must be left out for a Gymnasium environment"
+            raise BadConfig(f"{rule}, which has no tables")
         env = make_environment(self.env_id, self.parsed_settings())
         rng, actions = walk_stream(self.drawn_from), self.actions or None
         try:
@@ -279,8 +292,9 @@ def _check(args: Sampling) -> None:
         from cogmap.report.style import check_figure_path
 
         check_figure_path(args.figure)
-    if not 0 <= args.noise <= 1:
-        raise BadConfig(f"`--noise` must be in [0, 1], got {args.noise}")
+    for option in ("noise", "slip", "sticky"):
+        if not 0 <= getattr(args, option) <= 1:
+            raise BadConfig(f"`--{option}` must be in [0, 1], got {getattr(args, option)}")
     if min(args.seed, args.drawn_from) < 0:
         raise BadConfig(
             f"`--seed` and `--walk-seed` must be 0 or more, got {min(args.seed, args.drawn_from)}"

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.environments.oracle import unreachable
+from cogmap.environments.oracle import unreachable, unreachable_by
 from cogmap.errors import BadWorld
-from cogmap.records import TableWorld
+from cogmap.records import ChanceWorld, TableWorld
 
 
 def check_environment(world: TableWorld) -> None:
@@ -18,15 +18,24 @@ def check_environment(world: TableWorld) -> None:
     """
     if not isinstance(world, TableWorld):
         raise BadWorld(f"a world must be a TableWorld, got {type(world).__name__}")
-    TableWorld(**{name: getattr(world, name) for name in TableWorld.__dataclass_fields__})
+    kind = ChanceWorld if isinstance(world, ChanceWorld) else TableWorld
+    kind(**{name: getattr(world, name) for name in kind.__dataclass_fields__})
     _check_frozen(world)
     _check_illegal_moves(world)
     _check_coordinates(world)
-    stranded = unreachable(world.next_position, world.legal)
+    stranded = _stranded(world)
     if stranded is not None:
         start, goal = stranded
         rule = "every position must be reachable from every other"
         raise BadWorld(f"{rule}, no route leads from position {start} to position {goal}")
+
+
+def _stranded(world: TableWorld) -> tuple[int, int] | None:
+    """A start and a goal without a route between them, by whatever moves have a chance."""
+    if isinstance(world, ChanceWorld):
+        taken = world.legal_actions()[world.move_source, world.move_action]
+        return unreachable_by(world.move_source[taken], world.move_target[taken], world.num_positions)
+    return unreachable(world.next_position, world.legal)
 
 
 def _check_frozen(world: TableWorld) -> None:
@@ -40,6 +49,10 @@ def _check_frozen(world: TableWorld) -> None:
 def _check_illegal_moves(world: TableWorld) -> None:
     """An illegal action leaves the agent in place, so that every table means the same."""
     stays = world.next_position == np.arange(world.num_positions)[:, None]  # (P, A)
+    if isinstance(world, ChanceWorld):
+        strays = world.move_target != world.move_source
+        stays = stays.copy()
+        stays[world.move_source[strays], world.move_action[strays]] = False
     wrong = np.argwhere(~world.legal_actions() & ~stays)
     if wrong.size:
         position, action = wrong[0].tolist()

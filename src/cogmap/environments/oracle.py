@@ -100,12 +100,16 @@ def follow(world: TableWorld, start: Integers | int, actions: Integers) -> Integ
 
 def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple[int, int] | None:
     """A start and a goal without a route between them, or None if every position reaches every other."""
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
-
     taken = np.ones(next_position.shape, dtype=bool) if legal is None else legal
     source, action = np.nonzero(taken)
-    nothing = np.zeros(len(next_position), dtype=bool)
-    graph = search_graph(source, next_position[source, action], nothing).matrix
+    return unreachable_by(source.astype(np.int32), next_position[source, action], len(next_position))
+
+
+def unreachable_by(source: Integers, target: Integers, positions: int) -> tuple[int, int] | None:
+    """The same for a world given by its moves from `source` (E,) to `target` (E,)."""
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    graph = search_graph(source, target, np.zeros(positions, dtype=bool)).matrix
     number, component = connected_components(graph, connection="strong")
     if number == 1:
         return None

@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.files import read_arrays, write_arrays
-from cogmap.records import Integers, Labels, TableWorld, Truth, Walks
+from cogmap.records import ChanceWorld, Integers, Labels, TableWorld, Truth, Walks
 from cogmap.walks.npz import Arrays, integer_array, label_arrays, read_labels, read_size
 from cogmap.walks.store import prefix_errors
 from cogmap.walks.vocabulary import vocabulary_size
 
 _SUFFIX = ".truth.npz"
+_CHANCE = {  # the arrays of a world with chance in it, and what they hold
+    **dict.fromkeys(("move_source", "move_action", "move_target"), ("iu", "integers")),
+    **dict.fromkeys(("move_probability", "move_reward", "observation_probability"), ("f", "numbers")),
+}
 
 
 def truth_path(walks_path: str | Path) -> Path:
@@ -39,6 +43,7 @@ def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = No
         "legal": world.legal,
         "coordinates": world.coordinates,
         "start_probability": world.start_probability,
+        **{name: getattr(world, name, None) for name in _CHANCE},
         "rooms": rooms,
     }
     arrays |= {name: array for name, array in optional.items() if array is not None}
@@ -68,17 +73,24 @@ def _world(arrays: Arrays) -> TableWorld:
     observation = integer_array(arrays, "observation", 1)
     observation_labels = read_labels(arrays, "observation_labels")
     size = vocabulary_size(read_size(arrays, "num_observations"), observation_labels, observation)
-    return TableWorld(
-        next_position=integer_array(arrays, "next_position", 2),
-        observation=observation,
-        num_observations=size,
-        legal=_optional(arrays, "legal", "b", "booleans"),
-        coordinates=_optional(arrays, "coordinates", "fiu", "numbers"),
-        observation_labels=observation_labels,
-        action_labels=read_labels(arrays, "action_labels"),
-        name=str(arrays.get("name", "table")),
-        start_probability=_optional(arrays, "start_probability", "f", "numbers"),
-    )
+    fields: dict[str, Any] = {
+        "next_position": integer_array(arrays, "next_position", 2),
+        "observation": observation,
+        "num_observations": size,
+        "legal": _optional(arrays, "legal", "b", "booleans"),
+        "coordinates": _optional(arrays, "coordinates", "fiu", "numbers"),
+        "observation_labels": observation_labels,
+        "action_labels": read_labels(arrays, "action_labels"),
+        "name": str(arrays.get("name", "table")),
+        "start_probability": _optional(arrays, "start_probability", "f", "numbers"),
+    }
+    if not arrays.keys() & _CHANCE.keys():
+        return TableWorld(**fields)
+    for name in ("move_source", "move_action", "move_target", "move_probability"):
+        if name not in arrays:
+            raise BadWalks(f"the truth of a world with chance must have `{name}`, got none")
+    fields |= {name: _optional(arrays, name, *kind) for name, kind in _CHANCE.items()}
+    return ChanceWorld(**fields)
 
 
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
@@ -88,12 +100,15 @@ def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
     if new_action is not None:
         columns = np.argsort(new_action)
         legal = None if world.legal is None else world.legal[:, columns]
-        next_position = world.next_position[:, columns]
-        world = replace(world, next_position=next_position, legal=legal, action_labels=walks.action_labels)
+        changed: dict[str, Any] = {"next_position": world.next_position[:, columns], "legal": legal}
+        if isinstance(world, ChanceWorld):
+            changed["move_action"] = new_action[world.move_action]
+        world = replace(world, **changed, action_labels=walks.action_labels)
     if new_observation is not None:
-        world = replace(
-            world, observation=new_observation[world.observation], observation_labels=walks.observation_labels
-        )
+        changed = {"observation": new_observation[world.observation]}
+        if isinstance(world, ChanceWorld) and world.observation_probability is not None:
+            changed["observation_probability"] = world.observation_probability[:, np.argsort(new_observation)]
+        world = replace(world, **changed, observation_labels=walks.observation_labels)
     return world
 
 
