@@ -55,9 +55,13 @@ def failure(capsys, *arguments):
         (["streets", "--corners", "50", "--one-way", "0.2", "--figure", "w.png"], 45, 50),
         (["streets", "--corners", "50", "--bump", "stay", "--seed", "1"], 43, 50),
         (["machine", "nRF52832"], 12, 29),
+        (["frozenlake", "--deterministic", "--size", "4x4", "--figure", "w.png"], 4, 16),
+        (["cliff", "--deterministic", "--figure", "w.png"], 9, 38),
     ],
 )
 def test_every_world(arguments, observations, places):
+    if arguments[0] in ("frozenlake", "cliff", "taxi"):
+        pytest.importorskip("gymnasium")
     walks = walk(*arguments)
     truth = load_truth("w.npz", walks)
     assert (walks.num_walks, walks.num_steps, walks.num_observations) == (6, 12, observations)
@@ -168,6 +172,7 @@ def test_json(capsys, tmp_path):
             ["family", "--out", "w.npz", "--train-rooms", "0"],
             "`train_rooms` (=0) and `test_rooms` (=512) must be",
         ),
+        (["taxi", "--out", "w.npz", "--figure", "w.png"], "`--figure` must be left out for the taxi"),
         (["streets", "--out", "w.npz", "--corners", "1"], "`corners` must be at least 3, got 1"),
         (["machine", "CC26", "--out", "w.npz"], "a machine must be a .json or .dot file or one of CC2650,"),
         (["machine", "gone.json", "--out", "w.npz"], "cannot read gone.json: No such file or directory"),
@@ -286,3 +291,20 @@ def test_every_world_slips(world):
     here, there = truth.positions[:, :-1], truth.positions[:, 1:]
     assert (truth.positions[:, 0] == 0).all()
     assert (truth.world.next_position[here, walks.actions] != there).any()
+
+
+@pytest.mark.parametrize(
+    ("world", "places"),
+    [(["frozenlake"], 64), (["frozenlake", "--size", "4x4"], 16), (["cliff"], 38), (["taxi"], 404)],
+)
+def test_worlds_with_chance_of_gymnasium(world, places):
+    pytest.importorskip("gymnasium")
+    walks = walk(*world)
+    truth = load_truth("w.npz", walks)
+    assert truth.world.num_positions == places
+    assert (truth.world.start_probability[truth.positions[:, 0]] > 0).all()
+    assert (truth.world.observation[truth.positions] == walks.observations).all()
+    table = np.zeros((places, walks.num_actions, places))
+    table[truth.world.move_source, truth.world.move_action, truth.world.move_target] = 1
+    assert table[truth.positions[:, :-1], walks.actions, truth.positions[:, 1:]].all()
+    assert 0 < ceiling(walks, truth.world).accuracy < 1

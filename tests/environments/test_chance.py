@@ -5,10 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cogmap.environments.chance import from_probabilities, with_slip, with_start
+from cogmap.environments.chance import from_probabilities, look, take_step, with_slip, with_start
 from cogmap.environments.check import check_environment
+from cogmap.environments.oracle import equivalent_positions
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadWorld
+from cogmap.planning.steppers import TableStepper
 from cogmap.records import ChanceWorld, TableWorld
 
 MOVES = np.array([[[0.2, 0.8], [1.0, 0.0]], [[0.4, 0.6], [0.5, 0.5]]])  # (P, A, P)
@@ -128,3 +130,62 @@ def test_a_start_leaves_the_rest_as_it_is():
     room = with_start(AliasedRoom(4, 5, seed=2), 3)
     assert type(room) is TableWorld
     assert np.array_equal(room.observation, AliasedRoom(4, 5, seed=2).observation)
+
+
+def test_steps_by_chance_have_their_frequencies():
+    """Within five standard deviations of 4000 draws, 5 sqrt(p (1 - p) / 4000) < 0.04; the seed is fixed."""
+    rng = np.random.default_rng(0)
+    arrived = [take_step(WORLD, 1, 0, rng) for _ in range(4000)]
+    seen = [look(WORLD, 1, rng) for _ in range(4000)]
+    assert abs(np.mean(arrived) - 0.6) < 0.04
+    assert abs(np.mean(seen) - 0.6) < 0.04
+    room = AliasedRoom(4, 5)
+    assert take_step(room, 7, 1, rng) == room.next_position[7, 1]
+    assert look(room, 7, rng) == room.observation[7]
+
+
+def test_a_stepper_sees_the_same_until_it_moves():
+    stepper = TableStepper(WORLD, 1, np.random.default_rng(0))
+    firsts = set()
+    for _ in range(50):
+        seen = stepper(0)
+        assert {stepper.observation for _ in range(20)} == {seen}
+        firsts.add((stepper.position, seen))
+    assert firsts == {(0, 0), (0, 1), (1, 0), (1, 1)}
+
+
+def by_all_futures(world, depth):
+    """(P, ...): the probability of every sequence of observations for every sequence of actions of a length."""
+    shown = (
+        np.eye(world.num_observations)[world.observation]
+        if world.observation_probability is None
+        else world.observation_probability
+    )
+    table = np.zeros((world.num_positions, world.num_actions, world.num_positions))
+    table[world.move_source, world.move_action, world.move_target] = world.move_probability
+    futures = [shown]  # of (P,) and one more observation for each step
+    for _ in range(depth):
+        ahead = np.tensordot(table, futures[-1], axes=(2, 0)).reshape(world.num_positions, -1)
+        futures.append((shown[:, :, None] * ahead[:, None]).reshape(world.num_positions, -1))
+    return np.concatenate(futures, axis=1)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_positions_that_no_actions_distinguish(seed):
+    """Against the probabilities of all futures. Copies of positions, with their arrivals split, are alike."""
+    rng = np.random.default_rng(seed)
+    moves = rng.choice([0.0, 0.25, 0.5, 1.0], size=(3, 2, 3)) + 1e-3 * np.eye(3)[:, None]
+    moves /= moves.sum(axis=2, keepdims=True)
+    seen = np.array([[1.0, 0.0], [0.5, 0.5], [0.5, 0.5]]) if seed % 2 else np.array([0, 1, 1])
+    copy = rng.integers(3)
+    source = np.r_[0:3, copy]
+    share = rng.random()
+    wide = np.concatenate([moves, moves[:, :, [copy]] * share], axis=2)[source]
+    wide[:, :, copy] *= 1 - share
+    world = from_probabilities(wide, seen[source])
+    group = equivalent_positions(world)
+    futures = by_all_futures(world, 4)
+    alike = np.abs(futures[:, None] - futures[None]).max(axis=2) < 1e-9
+    # Lumped by moves: equal futures are necessary, and the copy is always found.
+    assert alike[group[:, None] == group[None]].all()
+    assert group[3] == group[copy]

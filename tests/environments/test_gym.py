@@ -17,6 +17,8 @@ from cogmap.environments import (
     room_families,
     street_network,
     torus,
+    with_slip,
+    with_start,
 )
 from cogmap.environments.gym import CELL, WorldEnv, picture_from_above, register_world
 from cogmap.environments.gym import WORLDS as WORLDS_BY_NAME
@@ -31,6 +33,7 @@ WORLDS = {
     "maze": maze_from_text("aab\nb#v\naba"),
     "room of a family": room_families(5, 5)[0].room(0),
     "streets": street_network(40, 0.1),
+    "slips": with_start(with_slip(AliasedRoom(6, 8), 0.3), 5),
 }
 
 
@@ -340,3 +343,14 @@ def test_corners_off_the_grid_are_drawn_one_per_block():
     assert text.count("[") == 1
     assert len(text.split()) >= 40
     assert picture_from_above(world, 7).shape <= (10 * CELL, 10 * CELL, 3)
+
+
+def test_a_world_with_chance_and_a_known_start_as_an_environment():
+    env = WorldEnv(WORLDS["slips"])
+    arrived = set()
+    for seed in range(200):
+        env.reset(seed=seed)
+        assert env.position == 5
+        env.step(1)
+        arrived.add(env.position)
+    assert arrived == {4, 5, 6, 13}  # intended downwards, and slips to both sides and against the wall

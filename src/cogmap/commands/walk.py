@@ -13,6 +13,7 @@ from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.textures import TextureSource
+from cogmap.environments.gym_tables import LakeSize, cliff_walking, frozen_lake, taxi
 from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.environments.room import AliasedRoom, Bump
 from cogmap.environments.room_family import FamilyRooms, RoomFamily, choose_family
@@ -224,6 +225,46 @@ class Machine(Sampling):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Frozenlake(Sampling):
+    """Gymnasium's FrozenLake (extra `gym`). What is seen is the letter of the tile; a hole or the goal leads to the
+    start."""
+
+    size: LakeSize = "8x8"
+    """of the lake"""
+    deterministic: bool = False
+    """moves go where they should, instead of slipping to the sides two times in three"""
+
+    def world(self) -> TableWorld:
+        return frozen_lake(self.size, not self.deterministic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cliff(Sampling):
+    """Gymnasium's CliffWalking (extra `gym`). What is seen is on which sides there is a wall or the cliff; the goal
+    leads to the start."""
+
+    deterministic: bool = False
+    """moves go where they should, instead of slipping to the sides two times in three"""
+
+    def world(self) -> TableWorld:
+        return cliff_walking(not self.deterministic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taxi(Sampling):
+    """Gymnasium's Taxi in the rain (extra `gym`). What is seen is on which sides of the taxi there are walls, where the
+    passenger is and where to go; a new passenger follows the last."""
+
+    deterministic: bool = False
+    """moves go where they should, instead of slipping to the sides one time in five"""
+
+    def world(self) -> TableWorld:
+        if self.figure is not None:
+            raise BadConfig("`--figure` must be left out for the taxi, whose places have no coordinates")
+        return taxi(not self.deterministic)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gym(Sampling):
     """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
 
@@ -263,7 +304,7 @@ class Gym(Sampling):
         return settings
 
 
-Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Machine | Gym
+Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Machine | Frozenlake | Cliff | Taxi | Gym
 
 
 def run(args: Sampling) -> None:

@@ -112,6 +112,24 @@ def with_start(world: TableWorld, position: int) -> TableWorld:
     )
 
 
+def take_step(world: TableWorld, position: int, action: int, rng: np.random.Generator) -> int:
+    """Where an action leads from a position, by chance where the world has some."""
+    if not isinstance(world, ChanceWorld):
+        return int(world.next_position[position, action])
+    row = position * world.num_actions + action
+    first, last = np.searchsorted(world.move_row, [row, row + 1])
+    chances = world.move_probability[first:last]
+    return int(rng.choice(world.move_target[first:last], p=chances / chances.sum()))
+
+
+def look(world: TableWorld, position: int, rng: np.random.Generator) -> int:
+    """What is seen at a position, by chance where the world has some."""
+    if not isinstance(world, ChanceWorld) or world.observation_probability is None:
+        return int(world.observation[position])
+    chances = world.observation_probability[position]
+    return int(rng.choice(world.num_observations, p=chances / chances.sum()))
+
+
 def moves_of(world: TableWorld) -> tuple[Integers, Integers, Integers, Floats, Floats | None]:
     """Source, action, target, probability and reward (E,) of every move of any world."""
     if isinstance(world, ChanceWorld):

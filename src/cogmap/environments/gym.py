@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.environments.chance import look, take_step
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWorld, MissingExtra
 from cogmap.records import Integers, TableWorld, label_of
@@ -107,7 +108,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
         if not self.action_space.contains(action):
             raise BadWorld(f"`action` must be an integer in [0, {self.world.num_actions}), got {action!r}")
         if self.world.legal_actions()[self.position, action]:
-            self.position = int(self.world.next_position[self.position, action])
+            self.position = take_step(self.world, self.position, int(action), self.np_random)
         self._steps += 1
         arrived = self.position == self.goal
         seen, info = self._see()
@@ -128,7 +129,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
         mask = self.world.legal_actions()[self.position].astype(np.int8)  # (A,)
         if self._views is not None:
             return self._views[self.position].copy(), {"action_mask": mask}
-        return np.int64(self.world.observation[self.position]), {"action_mask": mask}
+        return np.int64(look(self.world, self.position, self.np_random)), {"action_mask": mask}
 
 
 class RegisteredEnv(WorldEnv):

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.environments.graphs import SearchGraph, backtrack, search_graph
 from cogmap.errors import BadWorld, NoPath
-from cogmap.records import Booleans, Floats, Integers, TableWorld
+from cogmap.records import Booleans, ChanceWorld, Floats, Integers, TableWorld
 
 if TYPE_CHECKING:
     import networkx
+
+_EQUAL = 1e-7  # probabilities that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,12 +181,36 @@ def aliasing(world: TableWorld) -> Aliasing:
 def equivalent_positions(world: TableWorld) -> Integers:
     """(P,): the class of each position. No sequence of actions distinguishes two positions of one class.
 
-    Moore's partition refinement: equal classes show the same observation and lead to equal classes.
+    Moore's partition refinement: equal classes show the same observation and lead to equal classes, with the same
+    probabilities in a world with chance.
     """
-    group = np.unique(world.observation, return_inverse=True)[1].reshape(-1)
+    if isinstance(world, ChanceWorld) and world.observation_probability is not None:
+        group = np.unique(world.observation_probability, axis=0, return_inverse=True)[1].reshape(-1)
+    else:
+        group = np.unique(world.observation, return_inverse=True)[1].reshape(-1)
     while True:
-        described = np.column_stack([group, group[world.next_position]])  # (P, 1 + A)
+        described = np.column_stack([group, _targets_by_class(world, group)])  # (P, 1 + A)
         finer = np.unique(described, axis=0, return_inverse=True)[1].reshape(-1)
         if finer.max() == group.max():
             return group.astype(np.int32)
         group = finer
+
+
+def _targets_by_class(world: TableWorld, group: NDArray[Any]) -> NDArray[Any]:
+    """(P, A): the class to which each action leads, or a number of its distribution over classes."""
+    if not isinstance(world, ChanceWorld):
+        return group[world.next_position]
+    classes = int(group.max()) + 1
+    cell, which = np.unique(world.move_row * classes + group[world.move_target], return_inverse=True)
+    chance = np.bincount(which.reshape(-1), world.move_probability)
+    row, target = np.divmod(cell, classes)
+    # Rounded, because equal probabilities may be sums of different numbers.
+    parts = zip(
+        row.tolist(), target.tolist(), np.rint(chance / _EQUAL).astype(np.int64).tolist(), strict=True
+    )
+    listed: list[list[tuple[int, int]]] = [[] for _ in range(world.next_position.size)]
+    for at, *part in parts:
+        listed[at].append((part[0], part[1]))
+    number: dict[tuple[tuple[int, int], ...], int] = {}
+    numbered = [number.setdefault(tuple(each), len(number)) for each in listed]
+    return np.array(numbered).reshape(world.next_position.shape)

@@ -14,16 +14,18 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.environments.bayes import filter_walks
 from cogmap.errors import BadWalks
-from cogmap.records import Booleans, Floats, Integers, TableWorld, Walks
+from cogmap.records import Booleans, ChanceWorld, Floats, Integers, TableWorld, Walks
 
 
 @dataclass(frozen=True, eq=False)
 class Ceiling:
-    """How often the filter's likeliest next observation is the right one."""
+    """How often the filter's likeliest next observation is the right one, and how surprised it is."""
 
     accuracy: float  # over all predicted steps of all walks
     by_step: Floats  # (N - 1,) over the walks that have a step n + 1, for n = 0, 1, ...
+    log_loss: float | None = None  # minus the mean log of the probability of what was seen, in nats
 
 
 def next_observation_accuracy(predicted: Integers, walks: Walks) -> float:
@@ -40,19 +42,29 @@ def accuracy_by_step(predicted: Integers, walks: Walks) -> Floats:
 
 def ceiling(walks: Walks, world: TableWorld) -> Ceiling:
     """Accuracy on these walks of the filter that knows `world`; `BadWalks` if they are impossible in it."""
+    if isinstance(world, ChanceWorld):
+        return _ceiling_with_chance(walks, world)
     _check_match(walks, world)
     likelihood = world.legal_actions() / world.legal_actions().sum(axis=1, keepdims=True)  # (P, A)
     actions, seen = walks.actions.T.copy(), walks.observations.T.copy()  # (N - 1, B), (N, B)
     is_step = walks.step_mask().T.copy()  # (N, B) false after the end of a walk
     belief = _start(seen[0], world)
     correct = np.zeros(walks.num_steps - 1)  # (N - 1,)
+    surprise = 0.0
     for step in range(walks.num_steps - 1):
         belief = _act(belief, actions[step], is_step[step + 1], world, likelihood)
-        correct[step] = _count_correct(belief, seen[step + 1], is_step[step + 1], world)
+        correct[step], shares = _score(belief, seen[step + 1], is_step[step + 1], world)
         belief = _see(belief, seen[step + 1], world)
         _check_possible(belief, is_step[step + 1], step + 1)
+        surprise -= float(np.log(shares).sum())
     predicted = is_step[1:].sum(axis=1)  # (N - 1,)
-    return Ceiling(accuracy=float(correct.sum() / predicted.sum()), by_step=correct / predicted)
+    total = predicted.sum()
+    return Ceiling(float(correct.sum() / total), correct / predicted, surprise / float(total))
+
+
+def _ceiling_with_chance(walks: Walks, world: TableWorld) -> Ceiling:
+    found = filter_walks(walks, world)
+    return Ceiling(found.accuracy, np.nanmean(found.correct, axis=0), found.mean_log_loss)
 
 
 def _right(predicted: Integers, walks: Walks) -> tuple[Booleans, Booleans]:
@@ -110,12 +122,15 @@ def _merge(belief: _Belief, num_positions: int) -> _Belief:
     return _Belief(distinct // num_positions, (distinct % num_positions).astype(np.int32), weight)
 
 
-def _count_correct(belief: _Belief, seen: Integers, is_step: Booleans, world: TableWorld) -> int:
-    """The number of walks whose likeliest next observation is the one seen; ties go to the lowest."""
+def _score(belief: _Belief, seen: Integers, is_step: Booleans, world: TableWorld) -> tuple[int, Floats]:
+    """The number of walks whose likeliest next observation is the one seen, ties going to the lowest, and the
+    probability of what was seen in each walk that has a next step."""
     shape = (seen.size, world.num_observations)
     cell = belief.walk * world.num_observations + world.observation[belief.position]
     mass = np.bincount(cell, weights=belief.weight, minlength=shape[0] * shape[1]).reshape(shape)  # (B, O)
-    return int((mass.argmax(axis=1) == seen)[is_step].sum())
+    with np.errstate(invalid="ignore"):  # no position is left in an impossible walk, which is reported later
+        share = mass[is_step, seen[is_step]] / mass[is_step].sum(axis=1)
+    return int((mass.argmax(axis=1) == seen)[is_step].sum()), share
 
 
 def _see(belief: _Belief, seen: Integers, world: TableWorld) -> _Belief:
