@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from cogmap.environments import chance
+from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadWalks
+from cogmap.evaluation.prediction import ceiling
 from cogmap.records import ChanceWorld, TableWorld
 from cogmap.walks.family import room_of_each_walk
 from cogmap.walks.sample import sample_walks
@@ -161,3 +163,18 @@ def test_labels_that_only_one_of_the_two_has(tmp_path):
         BadWalks, match="the action labels must be those of the walks, only one of them has 'east'"
     ):
         load_truth(tmp_path / "room.npz", renamed)
+
+
+def test_a_table_that_lacks_what_was_never_seen_is_scored_all_the_same(tmp_path):
+    world = MachineWorld(load_machine("tcp_server_bsd_trans"))
+    walks, truth = sample_walks(world, 3, 12, np.random.default_rng(0))
+    save_walks(tmp_path / "w.csv", walks)
+    save_truth(tmp_path / "w.csv", truth)
+    read = load_walks(tmp_path / "w.csv")
+    assert read.num_observations < world.num_observations
+    assert read.num_actions == world.num_actions
+    back = load_truth(tmp_path / "w.csv", read)
+    assert back.world.observation_labels[: read.num_observations] == read.observation_labels
+    assert set(back.world.observation_labels) == set(world.observation_labels)
+    assert (back.world.observation[back.positions] == read.observations).all()
+    assert ceiling(read, back.world).accuracy == 1

@@ -39,10 +39,7 @@ class Filtered:
 
 def filter_walks(walks: Walks, world: TableWorld) -> Filtered:
     """The filter's predictions on walks; `BadWalks` if they are impossible in the world."""
-    for name in ("num_observations", "num_actions"):
-        ours, theirs = getattr(world, name), getattr(walks, name)
-        if ours != theirs:
-            raise BadWalks(f"walks and world must agree on `{name}`, got {theirs} and {ours}")
+    check_match(walks, world)
     move, shown = action_matrices(world), observation_matrix(world)
     size = max(1, AT_ONCE // world.num_positions)
     parts = [
@@ -50,6 +47,17 @@ def filter_walks(walks: Walks, world: TableWorld) -> Filtered:
         for first in range(0, walks.num_walks, size)
     ]
     return Filtered(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def check_match(walks: Walks, world: TableWorld) -> None:
+    """Raise where walks cannot be of a world. The walks' file may lack observations that were never seen, not more."""
+    if walks.num_actions != world.num_actions:
+        sizes = f"{walks.num_actions} and {world.num_actions}"
+        raise BadWalks(f"walks and world must agree on `num_actions`, got {sizes}")
+    lacks = world.observation_labels is not None and walks.num_observations < world.num_observations
+    if walks.num_observations != world.num_observations and not lacks:
+        sizes = f"{walks.num_observations} and {world.num_observations}"
+        raise BadWalks(f"walks and world must agree on `num_observations`, got {sizes}")
 
 
 def prior(world: TableWorld) -> Floats:

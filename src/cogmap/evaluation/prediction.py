@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.environments.bayes import filter_walks
+from cogmap.environments.bayes import check_match, filter_walks
 from cogmap.errors import BadWalks
 from cogmap.records import Booleans, ChanceWorld, Floats, Integers, TableWorld, Walks
 
@@ -44,7 +44,7 @@ def ceiling(walks: Walks, world: TableWorld) -> Ceiling:
     """Accuracy on these walks of the filter that knows `world`; `BadWalks` if they are impossible in it."""
     if isinstance(world, ChanceWorld):
         return _ceiling_with_chance(walks, world)
-    _check_match(walks, world)
+    check_match(walks, world)
     likelihood = world.legal_actions() / world.legal_actions().sum(axis=1, keepdims=True)  # (P, A)
     actions, seen = walks.actions.T.copy(), walks.observations.T.copy()  # (N - 1, B), (N, B)
     is_step = walks.step_mask().T.copy()  # (N, B) false after the end of a walk
@@ -76,13 +76,6 @@ def _right(predicted: Integers, walks: Walks) -> tuple[Booleans, Booleans]:
         )
     asked = walks.step_mask()[:, 1:]
     return (predicted == walks.observations[:, 1:]) & asked, asked
-
-
-def _check_match(walks: Walks, world: TableWorld) -> None:
-    for name in ("num_observations", "num_actions"):
-        ours, theirs = getattr(world, name), getattr(walks, name)
-        if ours != theirs:
-            raise BadWalks(f"walks and world must agree on `{name}`, got {theirs} and {ours}")
 
 
 class _Belief(NamedTuple):

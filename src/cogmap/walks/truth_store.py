@@ -96,7 +96,8 @@ def _world(arrays: Arrays) -> TableWorld:
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
     """The world with its labels numbered as in the walks."""
     new_action = _new_numbers("action", world.action_labels, walks.action_labels)  # (A,)
-    new_observation = _new_numbers("observation", world.observation_labels, walks.observation_labels)  # (O,)
+    seen_labels = _with_unseen(world.observation_labels, walks.observation_labels)
+    new_observation = _new_numbers("observation", world.observation_labels, seen_labels)  # (O,)
     if new_action is not None:
         columns = np.argsort(new_action)
         legal = None if world.legal is None else world.legal[:, columns]
@@ -108,8 +109,15 @@ def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
         changed = {"observation": new_observation[world.observation]}
         if isinstance(world, ChanceWorld) and world.observation_probability is not None:
             changed["observation_probability"] = world.observation_probability[:, np.argsort(new_observation)]
-        world = replace(world, **changed, observation_labels=walks.observation_labels)
+        world = replace(world, **changed, observation_labels=seen_labels)
     return world
+
+
+def _with_unseen(of_world: Labels | None, of_walks: Labels | None) -> Labels | None:
+    """The walks' labels and then those that were never seen, which a file without a vocabulary does not have."""
+    if of_world is None or of_walks is None:
+        return of_walks
+    return (*of_walks, *(label for label in of_world if label not in set(of_walks)))
 
 
 def _new_numbers(kind: str, of_world: Labels | None, of_walks: Labels | None) -> Integers | None:
