@@ -189,3 +189,12 @@ def test_positions_that_no_actions_distinguish(seed):
     # Lumped by moves: equal futures are necessary, and the copy is always found.
     assert alike[group[:, None] == group[None]].all()
     assert group[3] == group[copy]
+
+
+def test_where_walks_have_their_own_starts_they_need_not_find_back():
+    one_way = TableWorld(np.array([[1], [1]]), np.array([0, 1]), 2)
+    with pytest.raises(BadWorld, match="no route leads from position 1 to position 0"):
+        check_environment(one_way)
+    check_environment(with_start(one_way, 0))
+    with pytest.raises(BadWorld, match="reachable from where walks start, no route leads to position 0"):
+        check_environment(with_start(one_way, 1))

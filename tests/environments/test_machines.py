@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cogmap.environments.check import check_environment
 from cogmap.environments.machines import (
     MachineWorld,
     MealyMachine,
@@ -218,6 +219,7 @@ def test_machines_of_real_systems(name):
     assert machine.num_states == SIZES[name]
     assert minimised(machine).num_states == SIZES[name]
     world = MachineWorld(machine)
+    check_environment(world)
     assert machine_of_world(world).num_states == SIZES[name]
     assert sum(label == "start" for label in world.observation_labels) == 1
 

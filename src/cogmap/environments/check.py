@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.environments.oracle import unreachable, unreachable_by
+from cogmap.environments.chance import moves_of
+from cogmap.environments.oracle import reachable_from, unreachable_by
 from cogmap.errors import BadWorld
 from cogmap.records import ChanceWorld, TableWorld
 
@@ -23,19 +24,25 @@ def check_environment(world: TableWorld) -> None:
     _check_frozen(world)
     _check_illegal_moves(world)
     _check_coordinates(world)
-    stranded = _stranded(world)
+    _check_reachable(world)
+
+
+def _check_reachable(world: TableWorld) -> None:
+    """By whatever moves have a chance. Where walks have their own starts, as in a machine, they need not find back."""
+    source, action, target, _, _ = moves_of(world)
+    taken = world.legal_actions()[source, action]
+    source, target = source[taken], target[taken]
+    if world.start_probability is not None:
+        lost = np.flatnonzero(~reachable_from(world.start_probability > 0, source, target))
+        if lost.size:
+            rule = "every position must be reachable from where walks start"
+            raise BadWorld(f"{rule}, no route leads to position {lost[0]}")
+        return
+    stranded = unreachable_by(source, target, world.num_positions)
     if stranded is not None:
         start, goal = stranded
         rule = "every position must be reachable from every other"
         raise BadWorld(f"{rule}, no route leads from position {start} to position {goal}")
-
-
-def _stranded(world: TableWorld) -> tuple[int, int] | None:
-    """A start and a goal without a route between them, by whatever moves have a chance."""
-    if isinstance(world, ChanceWorld):
-        taken = world.legal_actions()[world.move_source, world.move_action]
-        return unreachable_by(world.move_source[taken], world.move_target[taken], world.num_positions)
-    return unreachable(world.next_position, world.legal)
 
 
 def _check_frozen(world: TableWorld) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import numpy as np
 
 from cogmap.environments.chance import chance_world
+from cogmap.environments.oracle import reachable_from
 from cogmap.errors import BadWorld, MissingExtra
 from cogmap.records import ChanceWorld, Floats, Integers, Labels, TableWorld
 
@@ -106,7 +107,7 @@ def _world(
     """The world of the states that occur. sure: the same environment without chance, for what a move intends."""
     start = np.asarray(chance.initial_state_distrib, dtype=np.float64)
     source, action, target, probability, reward = _moves(chance.P, start / start.sum())
-    kept = _reachable(source, target, start)
+    kept = reachable_from(start > 0, source, target)
     number = np.cumsum(kept) - 1
     inside = kept[source]
     source, target = number[source[inside]].astype(np.int32), number[target[inside]].astype(np.int32)
@@ -140,16 +141,6 @@ def _moves(table: Table, start: Floats) -> tuple[Integers, Integers, Integers, F
     source, action, target, probability, reward = (np.array(column) for column in zip(*moves, strict=True))
     whole = (column.astype(np.int32) for column in (source, action, target))
     return *whole, probability.astype(np.float64), reward.astype(np.float64)  # type: ignore[return-value]
-
-
-def _reachable(source: Integers, target: Integers, start: Floats) -> Any:
-    """(S,): whether a state occurs in walks from the starts."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import dijkstra
-
-    shape = (len(start), len(start))
-    graph = csr_array((np.ones(len(source)), (source, target)), shape=shape)
-    return np.isfinite(dijkstra(graph, indices=np.flatnonzero(start), min_only=True))
 
 
 def _grid(height: int, width: int) -> Floats:

@@ -122,6 +122,17 @@ def unreachable_by(source: Integers, target: Integers, positions: int) -> tuple[
     return (goal, start) if goal in reached else (start, goal)
 
 
+def reachable_from(starts: Booleans, source: Integers, target: Integers) -> Booleans:
+    """(P,): whether moves from `source` (E,) to `target` (E,) lead to a position from one of the `starts` (P,)."""
+    from scipy.sparse.csgraph import dijkstra
+
+    graph = search_graph(source, target, np.zeros(starts.size, dtype=bool)).matrix
+    found: Booleans = np.isfinite(
+        dijkstra(graph, indices=np.flatnonzero(starts), min_only=True, unweighted=True)
+    )
+    return found
+
+
 def _forbidden(world: TableWorld, avoid: Collection[int]) -> Booleans:
     """(P,): true where an observation to avoid is seen."""
     for seen in avoid:
