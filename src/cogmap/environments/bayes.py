@@ -21,12 +21,10 @@ AT_ONCE = 2_000_000  # entries of the belief that are kept at once: walks x posi
 
 @dataclass(frozen=True, eq=False)
 class Filtered:
-    """How well the filter predicts each next observation."""
+    """How well the filter predicts each next observation. Padding has nan."""
 
-    correct: (
-        Floats  # (B, N - 1) 1 where the likeliest observation was seen; ties go to the lowest; nan in padding
-    )
-    log_loss: Floats  # (B, N - 1) minus the log of the probability of what was seen, in nats; nan in padding
+    correct: Floats  # (B, N - 1) 1 where the likeliest observation, the lowest of several, was seen; else 0
+    log_loss: Floats  # (B, N - 1) minus the log of the probability of what was seen, in nats
 
     @property
     def accuracy(self) -> float:

@@ -6,7 +6,7 @@ nothing improves. The functions take arrays, so that they serve worlds and learn
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,18 +15,15 @@ from cogmap.environments.chance import moves_of
 from cogmap.errors import BadConfig, BadWorld
 from cogmap.records import Booleans, Floats, Integers, TableWorld
 
-_BETTER = (
-    1e-9  # an action must be better by this share of the value to replace another, or rounding never ends
-)
+_BETTER = 1e-10  # share of the values by which an action must be better to replace another: above rounding
+_SWEEPS = 50  # of value iteration between two solves
 
 
 class Policy(NamedTuple):
     """An action for every position, and what it is worth."""
 
     action: Integers  # (P,) -1 at the goal and where the goal cannot be reached for sure
-    value: (
-        Floats  # (P,) expected steps to the goal (inf where it may never be reached), or discounted rewards
-    )
+    value: Floats  # (P,) expected steps (inf where the goal may never be reached), or discounted rewards
 
 
 class Moves(NamedTuple):
@@ -93,16 +90,21 @@ def fewest_steps(moves: Moves, goal: Booleans) -> Policy:
     action = _first_policy(moves, goal, safe)
     inside = np.flatnonzero(sure & ~goal)
     steps = np.where(goal, 0.0, np.inf)
-    while inside.size:
-        steps[inside] = _solve(moves, action, inside, np.ones(inside.size), 1.0)
-        reachable = np.where(np.isfinite(steps), steps, 0.0)
-        cost = 1 + (moves.probability @ reachable).reshape(moves.allowed.shape)  # (P, A)
-        cost[~safe] = np.inf
-        better = cost.min(axis=1) < steps * (1 - _BETTER)
-        better[goal | ~sure] = False
-        if not better.any():
-            break
-        action[better] = cost.argmin(axis=1)[better]
+    if not inside.size:
+        return Policy(action, steps)
+
+    def solve() -> Floats:
+        value = np.zeros(moves.num_positions)
+        value[inside] = -_solve(moves, action, inside, np.ones(inside.size), 1.0)
+        return value
+
+    def worth(value: Floats) -> Floats:
+        of_action = -1 + (moves.probability @ value).reshape(moves.allowed.shape)  # (P, A)
+        of_action[~safe] = -np.inf
+        of_action[~sure | goal] = 0.0  # they keep their value, 0
+        return of_action
+
+    steps[inside] = -_improve(action, solve, worth)[inside]
     return Policy(action, steps)
 
 
@@ -111,15 +113,16 @@ def highest_value(moves: Moves, reward: Floats, discount: float) -> Policy:
     check_discount(discount)
     everywhere = np.arange(moves.num_positions)
     action = moves.allowed.argmax(axis=1).astype(np.int32)
-    scale = 1 + np.abs(reward).max() / (1 - discount)
-    while True:
-        value = _solve(moves, action, everywhere, reward[everywhere, action], discount)
-        worth = reward + discount * (moves.probability @ value).reshape(reward.shape)
-        worth[~moves.allowed] = -np.inf
-        better = worth.max(axis=1) > value + _BETTER * scale
-        if not better.any():
-            return Policy(action, value)
-        action[better] = worth.argmax(axis=1)[better]
+
+    def solve() -> Floats:
+        return _solve(moves, action, everywhere, reward[everywhere, action], discount)
+
+    def worth(value: Floats) -> Floats:
+        of_action = reward + discount * (moves.probability @ value).reshape(reward.shape)
+        of_action[~moves.allowed] = -np.inf
+        return of_action
+
+    return Policy(action, _improve(action, solve, worth))
 
 
 def steps_under(moves: Moves, action: Integers, goal: Booleans) -> Floats:
@@ -148,6 +151,42 @@ def check_discount(discount: float) -> None:
         raise BadConfig(f"{rule}, got {discount}")
 
 
+def _improve(action: Integers, solve: Callable[[], Floats], worth: Callable[[Floats], Floats]) -> Floats:
+    """Policy iteration, which changes `action` (P,) in place until it is optimal. Returns: its value (P,).
+
+    Between two exact values there are sweeps of value iteration: they only raise the value of a policy that can be
+    followed, cost little, and spare most of the solves.
+
+    solve: the value (P,) of the present actions.
+    worth: the value (P, A) of each action, given that of each position.
+    """
+    value = solve()
+    while True:
+        better = _raises(worth(value), action, value)
+        if not better.any():
+            return value
+        swept = value
+        for _ in range(_SWEEPS):
+            swept = worth(swept).max(axis=1)
+        ahead = worth(swept)
+        changed = _raises(ahead, action, swept)
+        before = action.copy()
+        action[changed] = ahead.argmax(axis=1)[changed]
+        raised = solve()
+        if raised.sum() <= value.sum():  # rounding has the last word
+            action[:] = before
+            return value
+        value = raised
+
+
+def _raises(worth: Floats, action: Integers, value: Floats) -> Booleans:
+    """(P,): where some action is better than the present one by more than rounding."""
+    present = worth[
+        np.arange(len(action)), action
+    ]  # -1, where there is no action, is the last: all are 0 there
+    return worth.max(axis=1) > present + _BETTER * (1 + np.abs(value).max())
+
+
 def _solve(moves: Moves, action: Integers, inside: Any, gain: Floats, discount: float) -> Floats:
     """(I,): x = gain + discount * P x over the positions `inside` (I,), with x = 0 elsewhere."""
     from scipy.sparse import eye_array
@@ -167,35 +206,50 @@ def _reached_for_sure(moves: Moves, goal: Booleans) -> tuple[Booleans, Booleans]
     while True:
         strays = (moves.probability @ (~sure).astype(np.float64) > 0).reshape(moves.allowed.shape)
         safe = moves.allowed & ~strays & sure[:, None]
-        reaches = np.isfinite(_distance(moves, goal, safe))
+        reaches = np.isfinite(_ways(moves, goal, safe).cost)
         if np.array_equal(reaches & sure, sure):
             return sure, safe
         sure &= reaches
 
 
-def _distance(moves: Moves, goal: Booleans, safe: Booleans) -> Floats:
-    """(P,): the number of safe actions to the goal if chance were kind; inf where there is no way."""
+class _Ways(NamedTuple):
+    """Every safe move that has a chance, and the cost of the best way to the goal if one insists on single moves."""
+
+    source: Any  # (E,)
+    action: Any  # (E,)
+    target: Any  # (E,)
+    tries: Floats  # (E,) of the action until it makes this move, on average
+    cost: Floats  # (P,) the fewest tries to the goal; inf where there is no way
+
+
+def _ways(moves: Moves, goal: Booleans, safe: Booleans) -> _Ways:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    row, target = moves.probability.nonzero()
-    source, action = np.divmod(row, moves.num_actions)
-    taken = safe[source, action]
-    shape = (moves.num_positions, moves.num_positions)
-    back = csr_array((np.ones(int(taken.sum())), (target[taken], source[taken])), shape=shape)
-    back.data[:] = 1  # several actions may join two positions
+    listed = moves.probability.tocoo()
+    source, action = np.divmod(listed.row, moves.num_actions)
+    taken = safe[source, action] & (listed.col != source)
+    source, action, target = source[taken], action[taken], listed.col[taken]
+    tries = 1 / listed.data[taken]
     if not goal.any():
-        return np.full(moves.num_positions, np.inf)
-    return dijkstra(back, indices=np.flatnonzero(goal), min_only=True)
+        return _Ways(source, action, target, tries, np.full(moves.num_positions, np.inf))
+    # Of several actions that join two positions the likeliest counts: sorted, the first of each pair is kept.
+    pair = target.astype(np.int64) * moves.num_positions + source
+    order = np.lexsort((tries, pair))
+    best = order[np.unique(pair[order], return_index=True)[1]]
+    shape = (moves.num_positions, moves.num_positions)
+    back = csr_array((tries[best], (target[best], source[best])), shape=shape)
+    cost = dijkstra(back, indices=np.flatnonzero(goal), min_only=True)
+    return _Ways(source, action, target, tries, cost)
 
 
 def _first_policy(moves: Moves, goal: Booleans, safe: Booleans) -> Integers:
-    """(P,): an action that may lead one step nearer to the goal; under this policy it is reached for sure."""
-    distance = _distance(moves, goal, safe)
-    row, target = moves.probability.nonzero()
-    source, action = np.divmod(row, moves.num_actions)
-    nearer = safe[source, action] & (distance[target] < distance[source])
+    """(P,): the action of the best way. It may lead nearer from everywhere, so the goal is reached for sure."""
+    ways = _ways(moves, goal, safe)
+    with np.errstate(invalid="ignore"):  # inf - inf where there is no way
+        worst_first = np.argsort(-(ways.tries + ways.cost[ways.target]), kind="stable")
+    nearer = worst_first[(ways.cost[ways.target] < ways.cost[ways.source])[worst_first]]
     chosen = np.full(moves.num_positions, -1, dtype=np.int32)
-    chosen[source[nearer]] = action[nearer]
+    chosen[ways.source[nearer]] = ways.action[nearer]  # the last one written is the best
     chosen[goal] = -1
     return chosen

@@ -28,9 +28,7 @@ MAX_WAYS = 2_000_000  # entries in the table of equally likely moves: 16 MB
 class Agent:
     """How an agent walks where it does not walk in the plainest way. A log does not tell any of this."""
 
-    slip: float = (
-        0.0  # probability that the move made is that of a random legal action; the log keeps the intended
-    )
+    slip: float = 0.0  # probability that a random legal action is made; the log keeps the intended one
     sticky: float = 0.0  # probability of repeating the last action where it is legal
     start: int | None = None  # the first position of every walk; None is the world's own starts
 
