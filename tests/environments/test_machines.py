@@ -20,6 +20,7 @@ from cogmap.environments.machines import (
     minimised,
     random_machine,
     save_machine,
+    score_machine,
     shipped_machines,
 )
 from cogmap.errors import BadWorld
@@ -154,6 +155,54 @@ def test_one_output_of_many_that_differs_is_no_isomorphism():
     other_words = tuple(f"{label}!" for label in machine.input_labels)
     renamed = MealyMachine(machine.next_state, machine.output, other_words, machine.output_labels)
     assert matching_states(machine, renamed) is None
+
+
+@settings(max_examples=200, deadline=None)
+@given(machines(), machines(), st.lists(st.booleans(), min_size=8, max_size=8))
+def test_wrong_moves_by_all_words(learned, truth, known):
+    """A learned machine has no wrong move if no word of known moves says so: its outputs agree, and words that lead
+    to one learned state lead to one true state."""
+    moves = np.where(np.array(known * 4)[: learned.next_state.size].reshape(-1, 2), learned.next_state, -1)
+    found = score_machine(moves, learned.output, truth, learned.initial)
+    meets, agrees = {learned.initial: {truth.initial}}, True
+    frontier = {(learned.initial, truth.initial)}
+    for _ in range(learned.num_states * truth.num_states + 1):
+        following = set()
+        for state, true_state in frontier:
+            for symbol in range(2):
+                if moves[state, symbol] >= 0:
+                    agrees &= learned.output[state, symbol] == truth.output[true_state, symbol]
+                    pair = (int(moves[state, symbol]), int(truth.next_state[true_state, symbol]))
+                    meets.setdefault(pair[0], set()).add(pair[1])
+                    following.add(pair)
+        frontier = following
+    alone = all(len(true_states) == 1 for true_states in meets.values())
+    assert (found.wrong_moves == 0) == bool(agrees and alone)
+    assert found.unknown_moves == sum(int((moves[state] < 0).sum()) for state in meets)
+    if found.exact:
+        assert len(meets) == found.states_found == found.states == len(reachable(truth))
+    assert found.exact == (
+        bool(agrees and alone)
+        and found.unknown_moves == 0
+        and len(meets) == len(reachable(truth)) == len({min(each) for each in meets.values()})
+    )
+
+
+def test_scores_of_a_learned_machine():
+    truth = random_machine(30, 4, 3, seed=2)
+    assert score_machine(truth.next_state, truth.output, truth) == (30, 30, 0, 0, True)
+    moves = truth.next_state.copy()
+    moves[29, 3] = -1
+    assert score_machine(moves, truth.output, truth) == (30, 30, 0, 1, False)
+    shown = truth.output.copy()
+    shown[29, 3] = (shown[29, 3] + 1) % 3
+    assert score_machine(truth.next_state, shown, truth) == (30, 30, 1, 0, False)
+    # A second state for one that several moves lead to: nothing is wrong, and yet it is not the machine.
+    split = int(np.bincount(truth.next_state.ravel()).argmax())
+    twice = np.vstack([truth.next_state, truth.next_state[split]])
+    twice[tuple(np.argwhere(twice[:30] == split)[-1])] = 30
+    shown = np.vstack([truth.output, truth.output[split]])
+    assert score_machine(twice, shown, truth) == (30, 30, 0, 0, False)
 
 
 @pytest.mark.parametrize(("states", "inputs", "outputs"), [(1, 1, 1), (2, 1, 2), (30, 2, 2), (2000, 4, 3)])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -205,6 +205,49 @@ def matching_states(first: MealyMachine, second: MealyMachine) -> Integers | Non
     if len(partner) != first.num_states or len(set(partner.values())) != first.num_states:
         return None
     return np.array([partner[state] for state in range(first.num_states)], dtype=np.int32)
+
+
+class MachineScore(NamedTuple):
+    """A learned machine, some of whose moves may be unknown, against the true one."""
+
+    states_found: int  # true states that stand behind some learned state
+    states: int  # true states that can be reached
+    wrong_moves: int  # known moves with another output than the truth, or to a state that stands for another
+    unknown_moves: int  # of learned states that can be reached
+    exact: bool  # no wrong and no unknown move, and one learned state for each true one
+
+
+def score_machine(
+    next_state: Integers, output: Integers, truth: MealyMachine, initial: int = 0
+) -> MachineScore:
+    """How a learned machine agrees with the truth, state by state from the initial ones along known moves.
+
+    A learned state stands for the true state at which it is first met, nearest first. If moves meet it again at another
+    true state, those moves are wrong.
+
+    next_state: (Q, A) with the inputs of `truth`; -1 where a move is unknown.
+    output: (Q, A) indices into the outputs of `truth`; ignored where a move is unknown.
+    """
+    partner = {initial: truth.initial}
+    queue = [initial]
+    wrong = unknown = 0
+    for state in queue:  # grows while it is read
+        true_state = partner[state]
+        for symbol in range(truth.num_inputs):
+            target = int(next_state[state, symbol])
+            if target < 0:
+                unknown += 1
+                continue
+            expected = int(truth.next_state[true_state, symbol])
+            if target not in partner:
+                partner[target] = expected
+                queue.append(target)
+            same = output[state, symbol] == truth.output[true_state, symbol]
+            wrong += not (same and partner[target] == expected)
+    found = len(set(partner.values()))
+    states = len(_reached_in_order(truth.next_state, truth.initial))
+    exact = not wrong and not unknown and found == states == len(partner)
+    return MachineScore(found, states, wrong, unknown, exact)
 
 
 def random_machine(states: int, inputs: int = 4, outputs: int = 4, seed: int = 0) -> MealyMachine:
