@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from cogmap.environments.cube import AliasedCube
     from cogmap.environments.egocentric.room import EgocentricRoom
     from cogmap.environments.gym import WorldEnv
+    from cogmap.environments.machines import MachineWorld, MealyMachine, load_machine, random_machine
     from cogmap.environments.room import AliasedRoom
     from cogmap.environments.room_family import RoomFamily
+    from cogmap.environments.streets import street_network
     from cogmap.environments.table import maze_from_text, torus
     from cogmap.evaluation.scores import Scores
     from cogmap.maps.build import build_map
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from cogmap.maps.store import load_map, save_map
     from cogmap.models.config import ModelConfig
     from cogmap.planning.navigator import Navigator
-    from cogmap.records import Codes, CognitiveMap, Plan, TableWorld, Truth, Walks
+    from cogmap.records import ChanceWorld, Codes, CognitiveMap, Plan, TableWorld, Truth, Walks
     from cogmap.runs.folder import RunFolder
     from cogmap.runs.run import Run, load_run
     from cogmap.tasks.evaluation import evaluate
@@ -42,18 +44,22 @@ if TYPE_CHECKING:
     from cogmap.tasks.text import read_text
     from cogmap.training.config import TrainingConfig
     from cogmap.walks.record import record_walks
-    from cogmap.walks.sample import sample_walks
+    from cogmap.walks.sample import Agent, sample_walks
     from cogmap.walks.store import load_walks, save_walks
     from cogmap.walks.text import TextReading
     from cogmap.walks.truth_store import load_truth, save_truth
 
 # Where each public name lives: loaded when first used, so that importing cogmap stays fast.
 _HOMES = {
+    "Agent": "cogmap.walks.sample",
     "AliasedCube": "cogmap.environments.cube",
     "AliasedRoom": "cogmap.environments.room",
+    "ChanceWorld": "cogmap.records",
     "Codes": "cogmap.records",
     "CognitiveMap": "cogmap.records",
     "EgocentricRoom": "cogmap.environments.egocentric.room",
+    "MachineWorld": "cogmap.environments.machines",
+    "MealyMachine": "cogmap.environments.machines",
     "ModelConfig": "cogmap.models.config",
     "Navigator": "cogmap.planning.navigator",
     "Plan": "cogmap.records",
@@ -71,24 +77,28 @@ _HOMES = {
     "check_environment": "cogmap.environments.check",
     "evaluate": "cogmap.tasks.evaluation",
     "learn": "cogmap.tasks.learning",
+    "load_machine": "cogmap.environments.machines",
     "load_map": "cogmap.maps.store",
     "load_run": "cogmap.runs.run",
     "load_truth": "cogmap.walks.truth_store",
     "load_walks": "cogmap.walks.store",
     "maze_from_text": "cogmap.environments.table",
     "new_room_map": "cogmap.tasks.family",
+    "random_machine": "cogmap.environments.machines",
     "read_text": "cogmap.tasks.text",
     "record_walks": "cogmap.walks.record",
     "sample_walks": "cogmap.walks.sample",
     "save_map": "cogmap.maps.store",
     "save_truth": "cogmap.walks.truth_store",
     "save_walks": "cogmap.walks.store",
+    "street_network": "cogmap.environments.streets",
     "torus": "cogmap.environments.table",
     "write_map": "cogmap.maps.export",
     "write_report": "cogmap.tasks.reporting",
 }
 
 __all__ = [
+    "Agent",
     "AliasedCube",
     "AliasedRoom",
     "BadConfig",
@@ -96,10 +106,13 @@ __all__ = [
     "BadRun",
     "BadWalks",
     "BadWorld",
+    "ChanceWorld",
     "Codes",
     "CogmapError",
     "CognitiveMap",
     "EgocentricRoom",
+    "MachineWorld",
+    "MealyMachine",
     "MissingExtra",
     "ModelConfig",
     "Navigator",
@@ -121,18 +134,21 @@ __all__ = [
     "check_environment",
     "evaluate",
     "learn",
+    "load_machine",
     "load_map",
     "load_run",
     "load_truth",
     "load_walks",
     "maze_from_text",
     "new_room_map",
+    "random_machine",
     "read_text",
     "record_walks",
     "sample_walks",
     "save_map",
     "save_truth",
     "save_walks",
+    "street_network",
     "torus",
     "write_map",
     "write_report",

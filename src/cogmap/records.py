@@ -2,7 +2,7 @@
 
 One legend for every shape in this package:
 
-    B walks, N steps of the longest walk, A actions, O observations, P positions,
+    B walks, N steps of the longest walk, A actions (or inputs), O observations, P positions, Q states of a machine,
     S prediction steps, M bottlenecks, K codes in a dictionary, D width,
     J unique code tuples, V nodes, E edges, L actions of a plan.
 
@@ -12,7 +12,7 @@ Arrays become read-only when a record takes them in, so what is frozen stays fro
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ Integers = NDArray[np.int32]
 Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
+
+_SUM_TOLERANCE = 1e-6  # of probabilities that were written with few digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,6 +100,7 @@ class TableWorld:
     observation_labels: Labels | None = None
     action_labels: Labels | None = None
     name: str = "table"
+    start_probability: Floats | None = None  # (P,) of the position at which a walk starts; None is uniform
 
     def __post_init__(self) -> None:
         _take(self, "next_position", 2, BadWorld)
@@ -130,6 +133,8 @@ class TableWorld:
             ):
                 raise BadWorld(f"`coordinates` must have shape (P, 2) or (P, 3), got {coordinates.shape}")
             object.__setattr__(self, "coordinates", _read_only(coordinates.copy()))
+        if self.start_probability is not None:
+            _take_probabilities(self, "start_probability", (positions,))
 
     @property
     def num_positions(self) -> int:
@@ -142,6 +147,83 @@ class TableWorld:
     def legal_actions(self) -> Booleans:
         """(P, A): `legal`, or all true where every action may be drawn everywhere."""
         return np.ones(self.next_position.shape, dtype=bool) if self.legal is None else self.legal
+
+
+@dataclass(frozen=True, eq=False)
+class ChanceWorld(TableWorld):
+    """A world with chance in its moves and in what is seen.
+
+    `next_position` and `observation` are the likeliest ones, so that whatever takes a `TableWorld` takes this one too.
+    A move e leads from `move_source[e]` by `move_action[e]` to `move_target[e]` with `move_probability[e]`; those of
+    one position and action sum to one. The record sorts them by source, action and target.
+    """
+
+    move_source: Integers = field(kw_only=True)  # (E,)
+    move_action: Integers = field(kw_only=True)  # (E,)
+    move_target: Integers = field(kw_only=True)  # (E,)
+    move_probability: Floats = field(kw_only=True)  # (E,) above 0
+    move_reward: Floats | None = field(default=None, kw_only=True)  # (E,) mean reward of the move
+    observation_probability: Floats | None = field(default=None, kw_only=True)  # (P, O); None is no chance
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("move_source", "move_action", "move_target"):
+            _take(self, name, 1, BadWorld)
+        _check_range("move_source", self.move_source, self.num_positions, BadWorld)
+        _check_range("move_action", self.move_action, self.num_actions, BadWorld)
+        _check_range("move_target", self.move_target, self.num_positions, BadWorld)
+        self._sort_moves()
+        self._check_moves()
+        if self.observation_probability is not None:
+            shape = (self.num_positions, self.num_observations)
+            _take_probabilities(self, "observation_probability", shape)
+            _check_likeliest("observation", self.observation_probability, self.observation)
+
+    @property
+    def move_row(self) -> NDArray[np.int64]:
+        """(E,): the number of each move's source and action, source * A + action, in ascending order."""
+        return self.move_source.astype(np.int64) * self.num_actions + self.move_action
+
+    def _sort_moves(self) -> None:
+        moves = self.move_source.shape
+        for name in ("move_action", "move_target", "move_probability", "move_reward"):
+            array = getattr(self, name)
+            if array is not None and np.shape(array) != moves:
+                raise BadWorld(f"`{name}` must have shape (E,) = {moves}, got {np.shape(array)}")
+        order = np.lexsort((self.move_target, self.move_action, self.move_source))
+        for name in ("move_source", "move_action", "move_target"):
+            object.__setattr__(self, name, _read_only(getattr(self, name)[order]))
+        for name in ("move_probability", "move_reward"):
+            if getattr(self, name) is not None:
+                array = np.asarray(getattr(self, name), dtype=np.float64)[order]
+                if not np.isfinite(array).all():
+                    raise BadWorld(f"`{name}` must be finite, got NaN or infinity")
+                object.__setattr__(self, name, _read_only(array))
+
+    def _check_moves(self) -> None:
+        if (self.move_probability <= 0).any():
+            raise BadWorld(f"`move_probability` must be above 0, got {self.move_probability.min()}")
+        row = self.move_row
+        twice = np.flatnonzero((np.diff(row) == 0) & (np.diff(self.move_target) == 0))
+        if twice.size:
+            move = [
+                int(column[twice[0]]) for column in (self.move_source, self.move_action, self.move_target)
+            ]
+            raise BadWorld(f"a source, action and target must be given once, got {tuple(move)} twice")
+        total = np.bincount(row, self.move_probability, minlength=self.next_position.size)
+        wrong = int(np.abs(total - 1).argmax())
+        if abs(total[wrong] - 1) > _SUM_TOLERANCE:
+            place = divmod(wrong, self.num_actions)
+            rule = "`move_probability` must sum to one for every position and action"
+            raise BadWorld(f"{rule}, got {total[wrong]} for position {place[0]} and action {place[1]}")
+        likeliest = np.zeros(self.next_position.size)
+        np.maximum.at(likeliest, row, self.move_probability)
+        given = self.move_target == self.next_position.ravel()[row]  # (E,)
+        chance = np.bincount(row[given], self.move_probability[given], minlength=self.next_position.size)
+        if (chance < likeliest - _SUM_TOLERANCE).any():
+            place = divmod(int((likeliest - chance).argmax()), self.num_actions)
+            rule = "`next_position` must be a likeliest target"
+            raise BadWorld(f"{rule}, it is not for position {place[0]} and action {place[1]}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -415,6 +497,26 @@ def _take_shares(record: Any, name: str, of: NDArray[Any], shape: tuple[int, ...
     if most > 1 + 1e-6:
         raise BadRun(f"`{name}` must sum to at most 1, got {most}")
     object.__setattr__(record, name, _read_only(array))
+
+
+def _take_probabilities(record: Any, name: str, shape: tuple[int, ...]) -> None:
+    """Replace a field by a read-only copy of itself whose last axis sums to one, or raise what it was instead."""
+    array = np.array(getattr(record, name), dtype=np.float64)
+    if array.shape != shape:
+        raise BadWorld(f"`{name}` must have shape {shape}, got {array.shape}")
+    if not (np.isfinite(array).all() and (array >= 0).all()):
+        raise BadWorld(f"`{name}` must be 0 or more, got {array.min()}")
+    total = array.sum(axis=-1)
+    if np.abs(total - 1).max() > _SUM_TOLERANCE:
+        raise BadWorld(f"`{name}` must sum to one, got {total.flat[np.abs(total - 1).argmax()]}")
+    object.__setattr__(record, name, _read_only(array))
+
+
+def _check_likeliest(name: str, probability: Floats, chosen: Integers) -> None:
+    """Raise if `chosen` (P,) is not of the highest probability (P, O) in its row."""
+    short = probability.max(axis=1) - probability[np.arange(len(chosen)), chosen]
+    if (short > _SUM_TOLERANCE).any():
+        raise BadWorld(f"`{name}` must be a likeliest one, it is not for position {int(short.argmax())}")
 
 
 def _read_only(array: NDArray[Any]) -> NDArray[Any]:

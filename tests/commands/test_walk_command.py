@@ -7,7 +7,9 @@ import pytest
 
 from cogmap.cli import main
 from cogmap.environments.egocentric.renderer import load_mujoco
+from cogmap.environments.machines import machine_of_world, matching_states, random_machine, save_machine
 from cogmap.errors import MissingExtra
+from cogmap.evaluation.prediction import ceiling
 from cogmap.walks.family import room_of_each_walk
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_truth
@@ -50,9 +52,16 @@ def failure(capsys, *arguments):
         (["cube"], 12, 216),
         (["torus", "--one-way-doors", "3"], 4, 48),
         (["maze", "maze.txt"], 2, 10),
+        (["streets", "--corners", "50", "--one-way", "0.2", "--figure", "w.png"], 45, 50),
+        (["streets", "--corners", "50", "--bump", "stay", "--seed", "1"], 43, 50),
+        (["machine", "nRF52832"], 12, 29),
+        (["frozenlake", "--deterministic", "--size", "4x4", "--figure", "w.png"], 4, 16),
+        (["cliff", "--deterministic", "--figure", "w.png"], 9, 38),
     ],
 )
 def test_every_world(arguments, observations, places):
+    if arguments[0] in ("frozenlake", "cliff", "taxi"):
+        pytest.importorskip("gymnasium")
     walks = walk(*arguments)
     truth = load_truth("w.npz", walks)
     assert (walks.num_walks, walks.num_steps, walks.num_observations) == (6, 12, observations)
@@ -149,11 +158,27 @@ def test_json(capsys, tmp_path):
         (["room", "--out", "w.npz", "--observations", "400"], "`observations` (=400) must be from 1 to"),
         (["room", "--out", "w.npz", "--seed", "-1"], "`--seed` and `--walk-seed` must be 0 or more, got -1"),
         (["room", "--out", "w.npz", "--noise", "2"], "`--noise` must be in [0, 1], got 2.0"),
+        (["room", "--out", "w.npz", "--slip", "-0.1"], "`--slip` must be in [0, 1], got -0.1"),
+        (["room", "--out", "w.npz", "--sticky", "nan"], "`--sticky` must be in [0, 1], got nan"),
+        (["room", "--out", "w.npz", "--start", "300"], "`start` must be a position in [0, 300), got 300"),
+        (["room", "--out", "w.npz", "--start", "last"], "Error parsing --start"),
+        (
+            ["gym", "CartPole-v1", "--out", "w.npz", "--slip", "0.1"],
+            "`--slip`, `--sticky` and `--start` must",
+        ),
         (["room", "--out", "w.npz", "--steps", "1"], "`steps` (=1) must be at least 2"),
         (["room", "--out", "w.npz", "--walks", "0"], "`walks` (=0) must be at least 1"),
         (
             ["family", "--out", "w.npz", "--train-rooms", "0"],
             "`train_rooms` (=0) and `test_rooms` (=512) must be",
+        ),
+        (["taxi", "--out", "w.npz", "--figure", "w.png"], "`--figure` must be left out for the taxi"),
+        (["streets", "--out", "w.npz", "--corners", "1"], "`corners` must be at least 3, got 1"),
+        (["machine", "CC26", "--out", "w.npz"], "a machine must be a .json or .dot file or one of CC2650,"),
+        (["machine", "gone.json", "--out", "w.npz"], "cannot read gone.json: No such file or directory"),
+        (
+            ["machine", "CC2650", "--out", "w.npz", "--figure", "w.png"],
+            "`--figure` must be left out for a machine",
         ),
         (["maze", "nowhere.txt", "--out", "w.npz"], "cannot read nowhere.txt: No such file or directory"),
         (["gym", "Nowhere-v0", "--out", "w.npz"], "cannot make the environment 'Nowhere-v0'"),
@@ -221,3 +246,65 @@ def test_a_bad_floor_plan(capsys, tmp_path, drawing, message):
 
 def test_views_go_to_npz_only(capsys):
     assert "walks of views must be kept in .npz" in failure(capsys, "room3d", "--out", "w.csv")
+
+
+@pytest.mark.parametrize("name", ["w.npz", "w.csv", "w.jsonl"])
+def test_a_machine_starts_at_its_initial_state_and_its_truth_gives_it_back(tmp_path, name):
+    machine = random_machine(9, 3, 2, seed=4)
+    save_machine(tmp_path / "m.json", machine)
+    out = ["--walks", "40", "--steps", "60", "--out", name]
+    assert main(["walk", "machine", "m.json", *out]) == 0
+    walks = load_walks(name)
+    assert {walks.observation_labels[seen] for seen in walks.observations[:, 0]} == {"start"}
+    number = {label: index for index, label in enumerate(machine.input_labels)}
+    for walk in range(3):
+        inputs = [number[walks.action_labels[action]] for action in walks.actions[walk]]
+        shown = [walks.observation_labels[seen] for seen in walks.observations[walk, 1:]]
+        assert shown == [machine.output_labels[output] for output in machine.run(inputs)]
+    world = load_truth(name, walks).world
+    assert matching_states(machine_of_world(world), machine) is not None
+    assert ceiling(walks, world).accuracy == 1
+
+
+def test_slips_repeats_and_a_known_start():
+    room = ["room", "--height", "6", "--width", "8"]
+    first = walk(*room, "--start", "first")
+    assert (load_truth("w.npz", first).positions[:, 0] == 0).all()
+    walks = walk(*room, "--start", "17", "--slip", "0.5", "--sticky", "0.9", "--figure", "w.png")
+    truth = load_truth("w.npz", walks)
+    assert (truth.positions[:, 0] == 17).all()
+    assert (walks.actions[:, 1:] == walks.actions[:, :-1]).mean() > 0.7
+    here, there = truth.positions[:, :-1], truth.positions[:, 1:]
+    assert (truth.world.next_position[here, walks.actions] != there).any()
+    assert (
+        truth.world.move_probability.max() == 0.75
+    )  # at a corner, where two intended moves and two slips stay
+    assert truth.world.start_probability[17] == 1
+
+
+@pytest.mark.parametrize(
+    "world", [["family", "--train-rooms", "5"], ["cube"], ["streets", "--corners", "40"]]
+)
+def test_every_world_slips(world):
+    walks = walk(*world, "--slip", "1", "--start", "first")
+    truth = load_truth("w.npz")
+    here, there = truth.positions[:, :-1], truth.positions[:, 1:]
+    assert (truth.positions[:, 0] == 0).all()
+    assert (truth.world.next_position[here, walks.actions] != there).any()
+
+
+@pytest.mark.parametrize(
+    ("world", "places"),
+    [(["frozenlake"], 64), (["frozenlake", "--size", "4x4"], 16), (["cliff"], 38), (["taxi"], 404)],
+)
+def test_worlds_with_chance_of_gymnasium(world, places):
+    pytest.importorskip("gymnasium")
+    walks = walk(*world)
+    truth = load_truth("w.npz", walks)
+    assert truth.world.num_positions == places
+    assert (truth.world.start_probability[truth.positions[:, 0]] > 0).all()
+    assert (truth.world.observation[truth.positions] == walks.observations).all()
+    table = np.zeros((places, walks.num_actions, places))
+    table[truth.world.move_source, truth.world.move_action, truth.world.move_target] = 1
+    assert table[truth.positions[:, :-1], walks.actions, truth.positions[:, 1:]].all()
+    assert 0 < ceiling(walks, truth.world).accuracy < 1

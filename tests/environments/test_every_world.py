@@ -15,6 +15,7 @@ from cogmap.environments import (
     optimal_distances,
     restricted_families,
     room_families,
+    street_network,
     torus,
 )
 from cogmap.errors import BadWorld
@@ -41,6 +42,9 @@ WORLDS = {
     "torus": lambda: torus(seed=3),
     "torus with one-way doors": lambda: torus(one_way_doors=12, seed=3),
     "maze": lambda: maze_from_text(MAZE),
+    "streets": lambda: street_network(120, 0.2, seed=3),
+    "streets, stay": lambda: street_network(60, 0.1, bump="stay", seed=3),
+    "three corners": lambda: street_network(3, 0, seed=3),
     "3D room": lambda: EgocentricRoom(seed=3),
     "3D room from a drawing": lambda: EgocentricRoom(drawing="..o\n.#.\n..."),
     "tables": lambda: from_tables([[1, 0], [2, 0], [0, 2]], [0, 1, 0]),
@@ -108,12 +112,13 @@ def test_a_step_changes_the_optimal_distance_by_at_most_one_per_move(make):
     assert np.array_equal(distances[off], 1 + best[off])  # the equation that defines shortest distances
 
 
-@pytest.mark.parametrize("seeded", ["room", "cube", "torus", "torus with one-way doors"])
+@pytest.mark.parametrize("seeded", ["room", "cube", "torus", "torus with one-way doors", "streets"])
 def test_another_seed_is_another_world(seeded):
     makers = {
         "room": lambda seed: AliasedRoom(seed=seed),
         "cube": lambda seed: AliasedCube(seed=seed),
         "torus": lambda seed: torus(seed=seed),
+        "streets": lambda seed: street_network(100, seed=seed),
         "torus with one-way doors": lambda seed: torus(one_way_doors=12, seed=seed),
     }
     first, second = makers[seeded](0), makers[seeded](1)

@@ -9,7 +9,17 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 from room_views import needs_graphics
 
-from cogmap.environments import AliasedCube, AliasedRoom, maze_from_text, optimal_route, room_families, torus
+from cogmap.environments import (
+    AliasedCube,
+    AliasedRoom,
+    maze_from_text,
+    optimal_route,
+    room_families,
+    street_network,
+    torus,
+    with_slip,
+    with_start,
+)
 from cogmap.environments.gym import CELL, WorldEnv, picture_from_above, register_world
 from cogmap.environments.gym import WORLDS as WORLDS_BY_NAME
 from cogmap.errors import BadWalks, BadWorld
@@ -22,6 +32,8 @@ WORLDS = {
     "torus": torus(one_way_doors=4),
     "maze": maze_from_text("aab\nb#v\naba"),
     "room of a family": room_families(5, 5)[0].room(0),
+    "streets": street_network(40, 0.1),
+    "slips": with_start(with_slip(AliasedRoom(6, 8), 0.3), 5),
 }
 
 
@@ -35,6 +47,7 @@ REGISTERED = {
     "AliasedCube": {"edge": 2},
     "Torus": {"one_way_doors": 4, "seed": 3},
     "Maze": {"drawing": "aab\nb#v\naba"},
+    "Streets": {"corners": 40, "one_way": 0.2},
     "EgocentricRoom": {"height": 3, "width": 3, "textures": "painted"},
 }
 
@@ -320,3 +333,24 @@ except MissingExtra as error:
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
     ).stdout
     assert f'pip install "{line}"' in printed
+
+
+def test_corners_off_the_grid_are_drawn_one_per_block():
+    world = street_network(40, 0.1, seed=2)
+    shown = WorldEnv(world, render_mode="ansi")
+    shown.reset(seed=0, options={"position": 7})
+    text = shown.render()
+    assert text.count("[") == 1
+    assert len(text.split()) >= 40
+    assert picture_from_above(world, 7).shape <= (10 * CELL, 10 * CELL, 3)
+
+
+def test_a_world_with_chance_and_a_known_start_as_an_environment():
+    env = WorldEnv(WORLDS["slips"])
+    arrived = set()
+    for seed in range(200):
+        env.reset(seed=seed)
+        assert env.position == 5
+        env.step(1)
+        arrived.add(env.position)
+    assert arrived == {4, 5, 6, 13}  # intended downwards, and slips to both sides and against the wall

@@ -10,6 +10,7 @@ from matplotlib.patches import Rectangle
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.egocentric import EgocentricRoom
 from cogmap.environments.room import AliasedRoom
+from cogmap.environments.streets import street_network
 from cogmap.environments.table import torus
 from cogmap.errors import BadOutput, BadWorld
 from cogmap.records import TableWorld
@@ -105,3 +106,16 @@ def test_the_four_headings_share_their_cell():
     assert np.allclose(areas, 0.97**2 / 4)
     assert np.allclose(shapes[:4, 0], (0, 0))
     assert shapes[0, 1:, 1].max() < 0  # north is up
+
+
+def test_off_a_grid_streets_are_lines_and_no_step_of_a_walk_leaves_a_gap():
+    world = street_network(30, 0.2, seed=1)
+    walk = [0]
+    for _ in range(12):
+        walk.append(int(world.next_position[walk[-1], world.legal[walk[-1]].argmax()]))
+    streets, _, line = artists(world_figure(world, np.array(walk)), LineCollection)
+    source, action = np.nonzero(world.legal)
+    expected = world.coordinates[np.stack([source, world.next_position[source, action]], axis=1)][:, :, ::-1]
+    drawn = {tuple(np.ravel(ends)) for ends in streets.get_segments()}
+    assert drawn == {tuple(np.ravel(ends)) for ends in expected}
+    assert len(line.get_segments()) == 12

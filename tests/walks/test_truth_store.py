@@ -5,9 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from cogmap.environments import chance
+from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadWalks
-from cogmap.records import TableWorld
+from cogmap.evaluation.prediction import ceiling
+from cogmap.records import ChanceWorld, TableWorld
 from cogmap.walks.family import room_of_each_walk
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks
@@ -39,6 +42,49 @@ def test_round_trip(tmp_path):
     for field in ("num_observations", "observation_labels", "action_labels", "name"):
         assert getattr(back.world, field) == getattr(WORLD, field), field
     assert room_of_each_walk(tmp_path / "room.npz").tolist() == [3, 1, 2, 0]
+
+
+def test_chance_rewards_and_starts_come_back(tmp_path):
+    world = chance.with_start(chance.with_slip(WORLD, 0.3), 4)
+    noisy = np.eye(world.num_observations)[world.observation] * 0.8 + 0.2 / world.num_observations
+    rewards = np.random.default_rng(0).normal(size=world.move_source.size)
+    world = replace(world, observation_probability=noisy, move_reward=rewards)
+    walks, truth = sample_walks(world, 4, 9, np.random.default_rng(0))
+    save_truth(tmp_path / "w.npz", truth)
+    back = load_truth(tmp_path / "w.npz", walks).world
+    assert isinstance(back, ChanceWorld)
+    for field in ChanceWorld.__dataclass_fields__:
+        mine, theirs = getattr(world, field), getattr(back, field)
+        assert np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else mine == theirs, field
+
+
+def test_chance_in_another_vocabulary(tmp_path):
+    """Walks from CSV number labels in the order of their first appearance."""
+    moves = np.array([[[0.1, 0.9], [1.0, 0.0]], [[0.5, 0.5], [0.0, 1.0]]])
+    seen = np.array([[0.7, 0.3], [0.1, 0.9]])
+    labels = {"observation_labels": ("a", "b"), "action_labels": ("x", "y")}
+    world = chance.from_probabilities(moves, seen, **labels)
+    walks, truth = sample_walks(world, 1, 30, np.random.default_rng(0))
+    other = replace(
+        walks,
+        observations=1 - walks.observations,
+        actions=1 - walks.actions,
+        observation_labels=("b", "a"),
+        action_labels=("y", "x"),
+    )
+    save_truth(tmp_path / "w.npz", truth)
+    back = load_truth(tmp_path / "w.npz", other).world
+    again = np.zeros((2, 2, 2))
+    again[back.move_source, back.move_action, back.move_target] = back.move_probability
+    assert np.array_equal(again, moves[:, ::-1])
+    assert np.array_equal(back.observation_probability, seen[:, ::-1])
+
+
+def test_half_a_world_with_chance_is_refused(tmp_path):
+    chances = {"move_source": np.zeros(1, int)}
+    np.savez(tmp_path / "w.truth.npz", positions=POSITIONS, **ONE_WAY, **chances)
+    with pytest.raises(BadWalks, match="must have `move_action`, got none"):
+        load_truth(tmp_path / "w.npz")
 
 
 def test_three_arrays_are_enough(tmp_path):
@@ -117,3 +163,18 @@ def test_labels_that_only_one_of_the_two_has(tmp_path):
         BadWalks, match="the action labels must be those of the walks, only one of them has 'east'"
     ):
         load_truth(tmp_path / "room.npz", renamed)
+
+
+def test_a_table_that_lacks_what_was_never_seen_is_scored_all_the_same(tmp_path):
+    world = MachineWorld(load_machine("tcp_server_bsd_trans"))
+    walks, truth = sample_walks(world, 3, 12, np.random.default_rng(0))
+    save_walks(tmp_path / "w.csv", walks)
+    save_truth(tmp_path / "w.csv", truth)
+    read = load_walks(tmp_path / "w.csv")
+    assert read.num_observations < world.num_observations
+    assert read.num_actions == world.num_actions
+    back = load_truth(tmp_path / "w.csv", read)
+    assert back.world.observation_labels[: read.num_observations] == read.observation_labels
+    assert set(back.world.observation_labels) == set(world.observation_labels)
+    assert (back.world.observation[back.positions] == read.observations).all()
+    assert ceiling(read, back.world).accuracy == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import tyro
 
@@ -13,13 +13,17 @@ from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.textures import TextureSource
+from cogmap.environments.gym_tables import LakeSize, cliff_walking, frozen_lake, taxi
+from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.environments.room import AliasedRoom, Bump
 from cogmap.environments.room_family import FamilyRooms, RoomFamily, choose_family
+from cogmap.environments.streets import street_network
 from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import read_text
 from cogmap.records import TableWorld
 from cogmap.walks.draw import Drawn, describe, draw, save_drawn, walk_stream, with_noise
+from cogmap.walks.sample import PLAIN, Agent
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path
 
@@ -42,6 +46,12 @@ class Sampling:
     """seed of the walks: another one gives other walks in the same world"""
     noise: float = 0.0
     """share of the observations replaced by random ones, after the walk"""
+    slip: float = 0.0
+    """chance that the move made is that of a random legal action; the file keeps the intended one"""
+    sticky: float = 0.0
+    """chance that the agent repeats its last action, where that is legal"""
+    start: int | Literal["first"] | None = None
+    """first position of every walk, `first` for position 0; a random one, or the world's own, if not given"""
     figure: Path | None = None
     """draw the world, with the start of the first walk in it, to this .png, .svg or .pdf"""
     force: bool = False
@@ -55,7 +65,10 @@ class Sampling:
         return self.seed if self.walk_seed is None else self.walk_seed
 
     def draw(self) -> Drawn:
-        return draw(self.world(), self.walks, self.steps, self.drawn_from, self.noise)
+        return draw(self.world(), self.walks, self.steps, self.drawn_from, self.noise, self.agent())
+
+    def agent(self) -> Agent:
+        return Agent(self.slip, self.sticky, 0 if self.start == "first" else self.start)
 
     def world(self) -> TableWorld | RoomFamily:
         raise NotImplementedError
@@ -184,6 +197,74 @@ class Maze(Sampling):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Streets(Sampling):
+    """A planar street network with one-way streets. What is seen at a corner is which turns are legal."""
+
+    corners: int = 1000
+    """number of corners"""
+    one_way: float = 0.1
+    """share of the streets that are one-way"""
+    bump: Bump = "resample"
+    """where there is no street: draw only among the legal turns, or stay and see the same again"""
+
+    def world(self) -> TableWorld:
+        return street_network(self.corners, self.one_way, self.bump, self.seed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine(Sampling):
+    """A Mealy machine: random inputs from its initial state, and the output of each as what is seen."""
+
+    file: tyro.conf.Positional[Path]
+    """.json or .dot file of the machine, or the name of one that comes with the package, say CC2650"""
+
+    def world(self) -> TableWorld:
+        if self.figure is not None:
+            raise BadConfig("`--figure` must be left out for a machine, which has no coordinates")
+        return MachineWorld(load_machine(self.file))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Frozenlake(Sampling):
+    """Gymnasium's FrozenLake (extra `gym`). What is seen is the letter of the tile; a hole or the goal leads to the
+    start."""
+
+    size: LakeSize = "8x8"
+    """of the lake"""
+    deterministic: bool = False
+    """moves go where they should, instead of slipping to the sides two times in three"""
+
+    def world(self) -> TableWorld:
+        return frozen_lake(self.size, not self.deterministic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cliff(Sampling):
+    """Gymnasium's CliffWalking (extra `gym`). What is seen is on which sides there is a wall or the cliff; the goal
+    leads to the start."""
+
+    deterministic: bool = False
+    """moves go where they should, instead of slipping to the sides two times in three"""
+
+    def world(self) -> TableWorld:
+        return cliff_walking(not self.deterministic)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Taxi(Sampling):
+    """Gymnasium's Taxi in the rain (extra `gym`). What is seen is on which sides of the taxi there are walls, where the
+    passenger is and where to go; a new passenger follows the last."""
+
+    deterministic: bool = False
+    """moves go where they should, instead of slipping to the sides one time in five"""
+
+    def world(self) -> TableWorld:
+        if self.figure is not None:
+            raise BadConfig("`--figure` must be left out for the taxi, whose places have no coordinates")
+        return taxi(not self.deterministic)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Gym(Sampling):
     """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
 
@@ -202,6 +283,9 @@ class Gym(Sampling):
             raise BadConfig(
                 "`--figure` must be left out for a Gymnasium environment, which has no coordinates"
             )
+        if self.agent() != PLAIN:
+            rule = "`--slip`, `--sticky` and `--start` must be left out for a Gymnasium environment"
+            raise BadConfig(f"{rule}, which has no tables")
         env = make_environment(self.env_id, self.parsed_settings())
         rng, actions = walk_stream(self.drawn_from), self.actions or None
         try:
@@ -220,7 +304,7 @@ class Gym(Sampling):
         return settings
 
 
-Args = Room | Room3d | Cube | Family | Torus | Maze | Gym
+Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Machine | Frozenlake | Cliff | Taxi | Gym
 
 
 def run(args: Sampling) -> None:
@@ -249,8 +333,9 @@ def _check(args: Sampling) -> None:
         from cogmap.report.style import check_figure_path
 
         check_figure_path(args.figure)
-    if not 0 <= args.noise <= 1:
-        raise BadConfig(f"`--noise` must be in [0, 1], got {args.noise}")
+    for option in ("noise", "slip", "sticky"):
+        if not 0 <= getattr(args, option) <= 1:
+            raise BadConfig(f"`--{option}` must be in [0, 1], got {getattr(args, option)}")
     if min(args.seed, args.drawn_from) < 0:
         raise BadConfig(
             f"`--seed` and `--walk-seed` must be 0 or more, got {min(args.seed, args.drawn_from)}"

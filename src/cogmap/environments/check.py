@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.environments.oracle import unreachable
+from cogmap.environments.chance import moves_of
+from cogmap.environments.oracle import reachable_from, unreachable_by
 from cogmap.errors import BadWorld
-from cogmap.records import TableWorld
+from cogmap.records import ChanceWorld, TableWorld
 
 
 def check_environment(world: TableWorld) -> None:
@@ -18,11 +19,26 @@ def check_environment(world: TableWorld) -> None:
     """
     if not isinstance(world, TableWorld):
         raise BadWorld(f"a world must be a TableWorld, got {type(world).__name__}")
-    TableWorld(**{name: getattr(world, name) for name in TableWorld.__dataclass_fields__})
+    kind = ChanceWorld if isinstance(world, ChanceWorld) else TableWorld
+    kind(**{name: getattr(world, name) for name in kind.__dataclass_fields__})
     _check_frozen(world)
     _check_illegal_moves(world)
     _check_coordinates(world)
-    stranded = unreachable(world.next_position, world.legal)
+    _check_reachable(world)
+
+
+def _check_reachable(world: TableWorld) -> None:
+    """By whatever moves have a chance. Where walks have their own starts, as in a machine, they need not find back."""
+    source, action, target, _, _ = moves_of(world)
+    taken = world.legal_actions()[source, action]
+    source, target = source[taken], target[taken]
+    if world.start_probability is not None:
+        lost = np.flatnonzero(~reachable_from(world.start_probability > 0, source, target))
+        if lost.size:
+            rule = "every position must be reachable from where walks start"
+            raise BadWorld(f"{rule}, no route leads to position {lost[0]}")
+        return
+    stranded = unreachable_by(source, target, world.num_positions)
     if stranded is not None:
         start, goal = stranded
         rule = "every position must be reachable from every other"
@@ -31,7 +47,7 @@ def check_environment(world: TableWorld) -> None:
 
 def _check_frozen(world: TableWorld) -> None:
     """If tables could change, walks and truth recorded earlier would no longer match the world."""
-    for name in ("next_position", "observation", "legal", "coordinates"):
+    for name in ("next_position", "observation", "legal", "coordinates", "start_probability"):
         array: Any = getattr(world, name)
         if array is not None and array.flags.writeable:
             raise BadWorld(f"`{name}` must be read-only, got a writeable array")
@@ -40,6 +56,10 @@ def _check_frozen(world: TableWorld) -> None:
 def _check_illegal_moves(world: TableWorld) -> None:
     """An illegal action leaves the agent in place, so that every table means the same."""
     stays = world.next_position == np.arange(world.num_positions)[:, None]  # (P, A)
+    if isinstance(world, ChanceWorld):
+        strays = world.move_target != world.move_source
+        stays = stays.copy()
+        stays[world.move_source[strays], world.move_action[strays]] = False
     wrong = np.argwhere(~world.legal_actions() & ~stays)
     if wrong.size:
         position, action = wrong[0].tolist()

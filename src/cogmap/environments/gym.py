@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.environments.chance import look, take_step
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWorld, MissingExtra
 from cogmap.records import Integers, TableWorld, label_of
@@ -31,6 +32,7 @@ WORLDS = {
     "AliasedCube": "cogmap.environments.cube:AliasedCube",
     "Torus": "cogmap.environments.table:torus",
     "Maze": "cogmap.environments.table:maze_from_text",
+    "Streets": "cogmap.environments.streets:street_network",
     "EgocentricRoom": "cogmap.environments.egocentric.room:EgocentricRoom",
 }
 RENDER_MODES = ("rgb_array", "ansi")
@@ -86,12 +88,19 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start at a random position, or at `options["position"]`."""
+        """Start at one of the world's first positions, or at `options["position"]`."""
         super().reset(seed=seed)
         start = (options or {}).get("position")
         if start is not None and not 0 <= start < self.world.num_positions:
             raise BadWorld(f"`position` must be in [0, {self.world.num_positions}), got {start}")
-        self.position = int(self.np_random.integers(self.world.num_positions) if start is None else start)
+        if start is None:
+            chances = self.world.start_probability
+            start = (
+                self.np_random.integers(self.world.num_positions)
+                if chances is None
+                else self.np_random.choice(self.world.num_positions, p=chances / chances.sum())
+            )
+        self.position = int(start)
         self._steps = 0
         return self._see()
 
@@ -99,7 +108,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
         if not self.action_space.contains(action):
             raise BadWorld(f"`action` must be an integer in [0, {self.world.num_actions}), got {action!r}")
         if self.world.legal_actions()[self.position, action]:
-            self.position = int(self.world.next_position[self.position, action])
+            self.position = take_step(self.world, self.position, int(action), self.np_random)
         self._steps += 1
         arrived = self.position == self.goal
         seen, info = self._see()
@@ -120,7 +129,7 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
         mask = self.world.legal_actions()[self.position].astype(np.int8)  # (A,)
         if self._views is not None:
             return self._views[self.position].copy(), {"action_mask": mask}
-        return np.int64(self.world.observation[self.position]), {"action_mask": mask}
+        return np.int64(look(self.world, self.position, self.np_random)), {"action_mask": mask}
 
 
 class RegisteredEnv(WorldEnv):
@@ -189,5 +198,7 @@ def _cells(world: TableWorld) -> tuple[Integers, Integers]:
     """(P,) and (P,): row and column of each position; all in one row if the world has no coordinates."""
     if world.coordinates is None:
         return np.zeros(world.num_positions, dtype=np.int32), np.arange(world.num_positions, dtype=np.int32)
-    row, column = (np.unique(world.coordinates[:, axis], return_inverse=True)[1] for axis in (0, 1))
+    blocks = np.rint(world.coordinates)  # the corners of a street network lie off the grid, one per block
+    places = blocks if len(np.unique(blocks[:, :2], axis=0)) == world.num_positions else world.coordinates
+    row, column = (np.unique(places[:, axis], return_inverse=True)[1] for axis in (0, 1))
     return row.reshape(-1).astype(np.int32), column.reshape(-1).astype(np.int32)

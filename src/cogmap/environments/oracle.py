@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.environments.graphs import SearchGraph, backtrack, search_graph
 from cogmap.errors import BadWorld, NoPath
-from cogmap.records import Booleans, Floats, Integers, TableWorld
+from cogmap.records import Booleans, ChanceWorld, Floats, Integers, TableWorld
 
 if TYPE_CHECKING:
     import networkx
+
+_EQUAL = 1e-7  # probabilities that differ by less are equal
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,12 +103,16 @@ def follow(world: TableWorld, start: Integers | int, actions: Integers) -> Integ
 
 def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple[int, int] | None:
     """A start and a goal without a route between them, or None if every position reaches every other."""
-    from scipy.sparse.csgraph import breadth_first_order, connected_components
-
     taken = np.ones(next_position.shape, dtype=bool) if legal is None else legal
     source, action = np.nonzero(taken)
-    nothing = np.zeros(len(next_position), dtype=bool)
-    graph = search_graph(source, next_position[source, action], nothing).matrix
+    return unreachable_by(source.astype(np.int32), next_position[source, action], len(next_position))
+
+
+def unreachable_by(source: Integers, target: Integers, positions: int) -> tuple[int, int] | None:
+    """The same for a world given by its moves from `source` (E,) to `target` (E,)."""
+    from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+    graph = search_graph(source, target, np.zeros(positions, dtype=bool)).matrix
     number, component = connected_components(graph, connection="strong")
     if number == 1:
         return None
@@ -113,6 +120,17 @@ def unreachable(next_position: Integers, legal: Booleans | None = None) -> tuple
     start, goal = 0, int(np.flatnonzero(component != component[0])[0])
     reached = breadth_first_order(graph, start, return_predecessors=False)
     return (goal, start) if goal in reached else (start, goal)
+
+
+def reachable_from(starts: Booleans, source: Integers, target: Integers) -> Booleans:
+    """(P,): whether moves from `source` (E,) to `target` (E,) lead to a position from one of the `starts` (P,)."""
+    from scipy.sparse.csgraph import dijkstra
+
+    graph = search_graph(source, target, np.zeros(starts.size, dtype=bool)).matrix
+    found: Booleans = np.isfinite(
+        dijkstra(graph, indices=np.flatnonzero(starts), min_only=True, unweighted=True)
+    )
+    return found
 
 
 def _forbidden(world: TableWorld, avoid: Collection[int]) -> Booleans:
@@ -174,12 +192,36 @@ def aliasing(world: TableWorld) -> Aliasing:
 def equivalent_positions(world: TableWorld) -> Integers:
     """(P,): the class of each position. No sequence of actions distinguishes two positions of one class.
 
-    Moore's partition refinement: equal classes show the same observation and lead to equal classes.
+    Moore's partition refinement: equal classes show the same observation and lead to equal classes, with the same
+    probabilities in a world with chance.
     """
-    group = np.unique(world.observation, return_inverse=True)[1].reshape(-1)
+    if isinstance(world, ChanceWorld) and world.observation_probability is not None:
+        group = np.unique(world.observation_probability, axis=0, return_inverse=True)[1].reshape(-1)
+    else:
+        group = np.unique(world.observation, return_inverse=True)[1].reshape(-1)
     while True:
-        described = np.column_stack([group, group[world.next_position]])  # (P, 1 + A)
+        described = np.column_stack([group, _targets_by_class(world, group)])  # (P, 1 + A)
         finer = np.unique(described, axis=0, return_inverse=True)[1].reshape(-1)
         if finer.max() == group.max():
             return group.astype(np.int32)
         group = finer
+
+
+def _targets_by_class(world: TableWorld, group: NDArray[Any]) -> NDArray[Any]:
+    """(P, A): the class to which each action leads, or a number of its distribution over classes."""
+    if not isinstance(world, ChanceWorld):
+        return group[world.next_position]
+    classes = int(group.max()) + 1
+    cell, which = np.unique(world.move_row * classes + group[world.move_target], return_inverse=True)
+    chance = np.bincount(which.reshape(-1), world.move_probability)
+    row, target = np.divmod(cell, classes)
+    # Rounded, because equal probabilities may be sums of different numbers.
+    parts = zip(
+        row.tolist(), target.tolist(), np.rint(chance / _EQUAL).astype(np.int64).tolist(), strict=True
+    )
+    listed: list[list[tuple[int, int]]] = [[] for _ in range(world.next_position.size)]
+    for at, *part in parts:
+        listed[at].append((part[0], part[1]))
+    number: dict[tuple[tuple[int, int], ...], int] = {}
+    numbered = [number.setdefault(tuple(each), len(number)) for each in listed]
+    return np.array(numbered).reshape(world.next_position.shape)

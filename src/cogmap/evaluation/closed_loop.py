@@ -24,7 +24,9 @@ def goals_reached(
 
     `place` (V,) is the position that each node stands for. Only the scores use it; the agent sees observations only.
     """
-    return _success_rate(cognitive_map, lambda start: TableStepper(world, start), world, place, goals, rng)
+    return _success_rate(
+        cognitive_map, lambda start: TableStepper(world, start, rng), world, place, goals, rng
+    )
 
 
 def goals_reached_from_pixels(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.environments.chance import look, take_step
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWorld
 from cogmap.records import TableWorld
@@ -17,21 +18,29 @@ Stepper = Callable[[int], int]
 
 
 class TableStepper:
-    """Walks in a table world. `position` is for the evaluation, the agent never reads it."""
+    """Walks in a table world. `position` is for the evaluation, the agent never reads it.
 
-    def __init__(self, world: TableWorld, position: int) -> None:
+    rng: decides moves and observations in a world with chance.
+    """
+
+    def __init__(self, world: TableWorld, position: int, rng: np.random.Generator | None = None) -> None:
         if not 0 <= position < world.num_positions:
             raise BadWorld(f"`position` must be in [0, {world.num_positions}), got {position}")
         self.world = world
         self.position = position
+        self._rng = np.random.default_rng(0) if rng is None else rng
+        self._seen: int | None = None
 
     @property
     def observation(self) -> int:
-        """The observation at the current position."""
-        return int(self.world.observation[self.position])
+        """The observation at the current position, the same until the next step."""
+        if self._seen is None:
+            self._seen = look(self.world, self.position, self._rng)
+        return self._seen
 
     def __call__(self, action: int) -> int:
-        self.position = int(self.world.next_position[self.position, action])
+        self.position = take_step(self.world, self.position, action, self._rng)
+        self._seen = None
         return self.observation
 
 

@@ -14,6 +14,7 @@ from matplotlib.collections import LineCollection, PolyCollection
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch, Rectangle
 
+from cogmap.environments.oracle import true_edges
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadWorld
 from cogmap.records import CognitiveMap, Floats, Integers, TableWorld, label_of
@@ -24,6 +25,8 @@ LEGEND_LIMIT = 16  # colours; a legend of more would not be readable
 LABEL_LIMIT = 16  # characters of a label in a legend
 _HEADING_OFFSET = 0.3  # of a cell: from its middle to the point of a heading
 _DIRECTIONS = np.array([(0, -1), (1, 0), (0, 1), (-1, 0)])  # (4, 2) x, y of north, east, south, west
+_CORNER_SIZE = 0.36  # of a cell: the side of a corner's square between streets
+_STREET_COLOUR = "#b0b0b0"
 _UNIT_CELL = np.array([(-0.5, -0.5), (0.5, -0.5), (0.5, 0.5), (-0.5, 0.5)])  # (4, 2) x, y
 
 
@@ -56,7 +59,7 @@ def plan_figure(world: TableWorld, context: Integers, visited: Integers, goal: i
     axes = figure.add_subplot()
     draw_world(axes, world)
     draw_walk(axes, world, context)
-    _draw_path(axes, centres[visited])
+    _draw_path(axes, world, visited)
     for name, place in (("A", int(visited[0])), ("B", goal)):
         _draw_end(axes, centres[place], name)
     if int(visited[-1]) != goal:
@@ -67,8 +70,10 @@ def plan_figure(world: TableWorld, context: Integers, visited: Integers, goal: i
 
 
 def draw_world(axes: Axes, world: TableWorld) -> None:
-    """The cells, and a black border around the repeated patches of a room."""
+    """The cells, the streets between them if they are not on a grid, and a border around the patches of a room."""
     places = cell_centres(world)
+    if not _on_a_grid(world):
+        _draw_streets(axes, world)
     colours = observation_colours(world.num_observations)
     cells = PolyCollection(
         list(_cell_shapes(world)),
@@ -91,14 +96,15 @@ def draw_world(axes: Axes, world: TableWorld) -> None:
 def draw_walk(axes: Axes, world: TableWorld, walk: Integers) -> None:
     """A walk through positions (N,), with a dot at its start and a square at its end.
 
-    Each step is drawn at a random offset from the middle of its cell, so that repeated visits can be seen. A
-    step between cells that are not adjacent in the picture, over a seam, leaves a gap.
+    Each step is drawn at a random offset from the middle of its cell, so that repeated visits can be seen. On a
+    grid, a step between cells that are not adjacent in the picture, over a seam, leaves a gap.
     """
-    jitter = np.random.default_rng(0).uniform(-0.16, 0.16, size=(len(walk), 2))
+    spread = 0.16 if _on_a_grid(world) else 0.16 * _CORNER_SIZE
+    jitter = np.random.default_rng(0).uniform(-spread, spread, size=(len(walk), 2))
     moved = np.concatenate([[True], walk[1:] != walk[:-1]])  # a bump stays where it is
     steps = cell_centres(world)[walk[moved]]  # (N', 2)
     points = steps + jitter[moved]
-    near = np.abs(np.diff(steps, axis=0)).sum(axis=1) < 1.01
+    near = _adjacent(world, steps[:-1], steps[1:])
     segments = [segment for segment, drawn in zip(pairwise(points), near, strict=True) if drawn]
     for colour, linewidth in (("white", 3.4), (WALK_COLOUR, 1.8)):
         axes.add_collection(LineCollection(segments, colors=colour, linewidths=linewidth, capstyle="round"))
@@ -137,10 +143,42 @@ def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
     )
 
 
-def _draw_path(axes: Axes, points: Floats) -> None:
-    """A red line through points (L + 1, 2), with gaps between cells that are not adjacent in the picture."""
+def _draw_streets(axes: Axes, world: TableWorld) -> None:
+    """A line for each pair of positions with a move between them, and an arrow where only one way is open."""
+    source, _, target = true_edges(world)
+    moves = np.unique(np.stack([source, target], axis=1), axis=0)  # (E, 2)
+    number = moves.astype(np.int64) @ (world.num_positions, 1)
+    back = moves.astype(np.int64) @ (1, world.num_positions)
+    ends = cell_centres(world)[moves]  # (E, 2, 2)
+    axes.add_collection(LineCollection(list(ends), colors=_STREET_COLOUR, linewidths=1.2, zorder=0.5))
+    one_way = ends[~np.isin(number, back)]
+    x, y = one_way.mean(axis=1).T
+    along, down = (one_way[:, 1] - one_way[:, 0]).T
+    length = np.maximum(np.hypot(along, down), 1e-9)
+    axes.quiver(
+        x,
+        y,
+        0.3 * along / length,
+        0.3 * down / length,
+        color=_STREET_COLOUR,
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        units="xy",
+        width=0.04,
+        headwidth=6,
+        headlength=6,
+        headaxislength=6,
+        pivot="mid",
+        zorder=0.6,
+    )
+
+
+def _draw_path(axes: Axes, world: TableWorld, visited: Integers) -> None:
+    """A red line through positions (L + 1,), with gaps between cells that are not adjacent in the picture."""
+    points = cell_centres(world)[visited]
     steps = np.stack([points[:-1], points[1:]], axis=1)  # (L, 2, 2)
-    near = np.abs(steps[:, 0] - steps[:, 1]).sum(axis=1) < 1.01
+    near = _adjacent(world, points[:-1], points[1:])
     for colour, linewidth in (("white", 6.0), (PATH_COLOUR, 3.6)):
         lines = LineCollection(
             list(steps[near]), colors=colour, linewidths=linewidth, capstyle="round", zorder=4
@@ -172,11 +210,21 @@ def _cell_shapes(world: TableWorld) -> Floats:
     """(P, corners, 2) squares; with headings, the quarter of the cell's square on the side of each heading."""
     heading = _headings(world)
     if heading is None or world.coordinates is None:
-        return cell_centres(world)[:, None] + _UNIT_CELL
+        return cell_centres(world)[:, None] + (1 if _on_a_grid(world) else _CORNER_SIZE) * _UNIT_CELL
     ahead = _DIRECTIONS[heading] / 2  # (P, 2) from the middle to the side of the heading
     along = ahead[:, ::-1] * (1, -1)
     corners = np.stack([np.zeros_like(ahead), ahead + along, ahead - along], axis=1)
     return world.coordinates[:, None, 1::-1] + 0.97 * corners
+
+
+def _on_a_grid(world: TableWorld) -> bool:
+    """Whether positions are cells of a grid, at whole coordinates; the corners of a street network are not."""
+    return world.coordinates is None or bool((world.coordinates % 1 == 0).all())
+
+
+def _adjacent(world: TableWorld, before: Floats, after: Floats) -> Any:
+    """(N,): whether steps between points (N, 2) join neighbours on the grid; off a grid every step is a street."""
+    return (np.abs(after - before).sum(axis=1) < 1.01) | (not _on_a_grid(world))
 
 
 def _headings(world: TableWorld) -> Any:

@@ -8,10 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.room_family import RoomFamily
 from cogmap.records import Integers, TableWorld, Truth, Walks
 from cogmap.walks.family import save_family_walks
-from cogmap.walks.sample import add_noise, sample_family_walks
+from cogmap.walks.sample import PLAIN, Agent, add_noise, sample_family_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
 from cogmap.walks.views import ViewWalks, draw_walks
@@ -31,20 +32,28 @@ def walk_stream(seed: int) -> np.random.Generator:
     return np.random.default_rng([seed, 1])
 
 
-def draw(world: TableWorld | RoomFamily, walks: int, steps: int, seed: int = 0, noise: float = 0.0) -> Drawn:
+def draw(
+    world: TableWorld | RoomFamily,
+    walks: int,
+    steps: int,
+    seed: int = 0,
+    noise: float = 0.0,
+    agent: Agent = PLAIN,
+) -> Drawn:
     """`walks` random walks of `steps` observations. In a 3D room they are walks of views; in a family each walk is in
     a random room.
 
     seed: of the walks; the world has its own.
     noise: share of the observations that are replaced by random ones.
+    agent: a known start, slips and repeated actions.
     """
     rng = walk_stream(seed)
     if isinstance(world, RoomFamily):
-        seen, truth, rooms = sample_family_walks(world, walks, steps, rng)
+        seen, truth, rooms = sample_family_walks(world, walks, steps, rng, agent)
         drawn = Drawn(seen, truth, rooms, world.room(int(rooms[0])))
     else:
-        seen, truth = draw_walks(world, walks, steps, rng)
-        drawn = Drawn(seen, truth, pictured=truth.world)
+        seen, truth = draw_walks(world, walks, steps, rng, agent)
+        drawn = Drawn(seen, truth, pictured=truth.world if isinstance(world, EgocentricRoom) else world)
     return with_noise(drawn, noise, seed)
 
 

@@ -10,27 +10,55 @@ concept) and infer the rest (the state within the concept) again.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cogmap.environments.chance import with_slip, with_start
 from cogmap.environments.room_family import RoomFamily
 from cogmap.errors import BadConfig, BadWalks
-from cogmap.records import Integers, TableWorld, Truth, Walks
+from cogmap.records import ChanceWorld, Floats, Integers, TableWorld, Truth, Walks
 
 Indices = NDArray[np.intp]  # the index type that numpy looks up fastest
 MAX_WAYS = 2_000_000  # entries in the table of equally likely moves: 16 MB
 
 
-def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
-    """`walks` walks of `steps` observations, from uniform starts with uniformly drawn legal actions."""
+@dataclass(frozen=True)
+class Agent:
+    """How an agent walks where it does not walk in the plainest way. A log does not tell any of this."""
+
+    slip: float = 0.0  # probability that a random legal action is made; the log keeps the intended one
+    sticky: float = 0.0  # probability of repeating the last action where it is legal
+    start: int | None = None  # the first position of every walk; None is the world's own starts
+
+    def __post_init__(self) -> None:
+        for name in ("slip", "sticky"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise BadWalks(f"`{name}` must be in [0, 1], got {getattr(self, name)}")
+
+
+PLAIN = Agent()
+
+
+def sample_walks(
+    world: TableWorld, walks: int, steps: int, rng: np.random.Generator, agent: Agent = PLAIN
+) -> tuple[Walks, Truth]:
+    """`walks` walks of `steps` observations, from the world's starts with uniformly drawn legal actions.
+
+    agent: a known start, slips and repeated actions. The truth's world has the start and the slips in it.
+    """
     if walks < 1:
         raise BadWalks(f"`walks` (={walks}) must be at least 1")
     if steps < 2:
         raise BadWalks(f"`steps` (={steps}) must be at least 2, because a walk needs an action")
-    positions, actions = _advance(world, rng.integers(world.num_positions, size=walks), steps, rng)
-    observations = world.observation.take(positions)  # (B, N)
+    world = with_slip(world if agent.start is None else with_start(world, agent.start), agent.slip)
+    start = _draw_starts(world, walks, rng)
+    if isinstance(world, ChanceWorld) or agent.sticky:
+        positions, actions = _advance_by_chance(world, start, steps, rng, agent.sticky)
+    else:
+        positions, actions = _advance(world, start, steps, rng)
+    observations = _see(world, positions, rng)  # (B, N)
     for array in (positions, actions, observations):
         array.flags.writeable = False  # so that the records need no copy
     seen = Walks(
@@ -43,6 +71,14 @@ def sample_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Gener
         action_labels=world.action_labels,
     )
     return seen, Truth(positions, world)
+
+
+def _draw_starts(world: TableWorld, walks: int, rng: np.random.Generator) -> Indices:
+    """(B,): the first position of each walk."""
+    if world.start_probability is None:
+        return rng.integers(world.num_positions, size=walks)
+    chances = world.start_probability / world.start_probability.sum()
+    return rng.choice(world.num_positions, size=walks, p=chances)
 
 
 def _advance(
@@ -103,6 +139,58 @@ def _advance_by_rank(
     return positions, actions
 
 
+def _advance_by_chance(
+    world: TableWorld, start: Indices, steps: int, rng: np.random.Generator, sticky: float
+) -> tuple[Integers, Integers]:
+    """As `_advance`, for moves with chance and for an agent that repeats its last action."""
+    by_rank, counts = _legal_by_rank(world)  # (P, A), (P,)
+    legal = world.legal_actions()
+    move = _Table(world.move_row, world.move_probability) if isinstance(world, ChanceWorld) else None
+    positions = np.empty((len(start), steps), dtype=np.int32)
+    actions = np.empty((len(start), steps - 1), dtype=np.int32)
+    positions[:, 0] = position = start
+    for step in range(steps - 1):
+        rank = (rng.random(len(start)) * counts.take(position)).astype(np.intp)
+        action = by_rank[position, rank]
+        if sticky and step:
+            last = actions[:, step - 1]
+            repeats = (rng.random(len(start)) < sticky) & legal[position, last]
+            action = np.where(repeats, last, action)
+        if isinstance(world, ChanceWorld) and move is not None:
+            arrival = world.move_target[move.draw(position * world.num_actions + action, rng)]
+        else:
+            arrival = world.next_position[position, action]
+        actions[:, step] = action
+        positions[:, step + 1] = position = arrival.astype(np.intp)
+    return positions, actions
+
+
+def _see(world: TableWorld, positions: Integers, rng: np.random.Generator) -> Integers:
+    """(B, N): what is seen at each position (B, N)."""
+    if not isinstance(world, ChanceWorld) or world.observation_probability is None:
+        return world.observation.take(positions)
+    row, observation = np.nonzero(world.observation_probability)
+    table = _Table(row, world.observation_probability[row, observation])
+    return observation[table.draw(positions.astype(np.intp), rng)].astype(np.int32)
+
+
+class _Table:
+    """Rows of chances, one row after the other: the cumulative sum of row r runs from r to r + 1."""
+
+    def __init__(self, row: NDArray[np.int64], probability: Floats) -> None:
+        """row: (E,) ascending, from 0 without gaps. probability: (E,)."""
+        size = np.bincount(row)  # (R,)
+        self._last = np.cumsum(size) - 1  # (R,) the last entry of each row
+        before = np.concatenate([[0.0], np.cumsum(probability)])  # (E + 1,)
+        within = before[1:] - before[self._last - size + 1][row]
+        self._cumulative = row + within / within[self._last][row]
+
+    def draw(self, row: Indices, rng: np.random.Generator) -> Indices:
+        """An entry of each row, with the entries' probabilities."""
+        place = np.searchsorted(self._cumulative, row + rng.random(row.shape), side="right")
+        return np.minimum(place, self._last[row])  # rounding may pass the end of a row
+
+
 def _legal_by_rank(world: TableWorld) -> tuple[Indices, Indices]:
     """Each position's actions (P, A), legal ones first in ascending order, and the number of legal ones (P,)."""
     legal = world.legal_actions()  # (P, A)
@@ -110,14 +198,14 @@ def _legal_by_rank(world: TableWorld) -> tuple[Indices, Indices]:
 
 
 def sample_family_walks(
-    family: RoomFamily, walks: int, steps: int, rng: np.random.Generator
+    family: RoomFamily, walks: int, steps: int, rng: np.random.Generator, agent: Agent = PLAIN
 ) -> tuple[Walks, Truth, Integers]:
     """Walks in rooms of a family, each in a room drawn at random.
 
     Returns: the walks; their truth, whose world is `family.base`, because all rooms share its layout; and the
         room of each walk (B,).
     """
-    base_walks, truth = sample_walks(family.base, walks, steps, rng)
+    base_walks, truth = sample_walks(family.base, walks, steps, rng, agent)
     rooms = rng.integers(len(family), size=walks, dtype=np.int32)
     return family.paint(base_walks, rooms), truth, rooms
 

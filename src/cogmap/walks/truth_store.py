@@ -11,12 +11,16 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.files import read_arrays, write_arrays
-from cogmap.records import Integers, Labels, TableWorld, Truth, Walks
+from cogmap.records import ChanceWorld, Integers, Labels, TableWorld, Truth, Walks
 from cogmap.walks.npz import Arrays, integer_array, label_arrays, read_labels, read_size
 from cogmap.walks.store import prefix_errors
 from cogmap.walks.vocabulary import vocabulary_size
 
 _SUFFIX = ".truth.npz"
+_CHANCE = {  # the arrays of a world with chance in it, and what they hold
+    **dict.fromkeys(("move_source", "move_action", "move_target"), ("iu", "integers")),
+    **dict.fromkeys(("move_probability", "move_reward", "observation_probability"), ("f", "numbers")),
+}
 
 
 def truth_path(walks_path: str | Path) -> Path:
@@ -35,7 +39,13 @@ def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = No
         "num_observations": np.array(world.num_observations),
         "name": np.array(world.name),
     }
-    optional = {"legal": world.legal, "coordinates": world.coordinates, "rooms": rooms}
+    optional = {
+        "legal": world.legal,
+        "coordinates": world.coordinates,
+        "start_probability": world.start_probability,
+        **{name: getattr(world, name, None) for name in _CHANCE},
+        "rooms": rooms,
+    }
     arrays |= {name: array for name, array in optional.items() if array is not None}
     path = truth_path(walks_path)
     write_arrays(path, arrays | label_arrays(world.observation_labels, world.action_labels))
@@ -63,32 +73,51 @@ def _world(arrays: Arrays) -> TableWorld:
     observation = integer_array(arrays, "observation", 1)
     observation_labels = read_labels(arrays, "observation_labels")
     size = vocabulary_size(read_size(arrays, "num_observations"), observation_labels, observation)
-    return TableWorld(
-        next_position=integer_array(arrays, "next_position", 2),
-        observation=observation,
-        num_observations=size,
-        legal=_optional(arrays, "legal", "b", "booleans"),
-        coordinates=_optional(arrays, "coordinates", "fiu", "numbers"),
-        observation_labels=observation_labels,
-        action_labels=read_labels(arrays, "action_labels"),
-        name=str(arrays.get("name", "table")),
-    )
+    fields: dict[str, Any] = {
+        "next_position": integer_array(arrays, "next_position", 2),
+        "observation": observation,
+        "num_observations": size,
+        "legal": _optional(arrays, "legal", "b", "booleans"),
+        "coordinates": _optional(arrays, "coordinates", "fiu", "numbers"),
+        "observation_labels": observation_labels,
+        "action_labels": read_labels(arrays, "action_labels"),
+        "name": str(arrays.get("name", "table")),
+        "start_probability": _optional(arrays, "start_probability", "f", "numbers"),
+    }
+    if not arrays.keys() & _CHANCE.keys():
+        return TableWorld(**fields)
+    for name in ("move_source", "move_action", "move_target", "move_probability"):
+        if name not in arrays:
+            raise BadWalks(f"the truth of a world with chance must have `{name}`, got none")
+    fields |= {name: _optional(arrays, name, *kind) for name, kind in _CHANCE.items()}
+    return ChanceWorld(**fields)
 
 
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
     """The world with its labels numbered as in the walks."""
     new_action = _new_numbers("action", world.action_labels, walks.action_labels)  # (A,)
-    new_observation = _new_numbers("observation", world.observation_labels, walks.observation_labels)  # (O,)
+    seen_labels = _with_unseen(world.observation_labels, walks.observation_labels)
+    new_observation = _new_numbers("observation", world.observation_labels, seen_labels)  # (O,)
     if new_action is not None:
         columns = np.argsort(new_action)
         legal = None if world.legal is None else world.legal[:, columns]
-        next_position = world.next_position[:, columns]
-        world = replace(world, next_position=next_position, legal=legal, action_labels=walks.action_labels)
+        changed: dict[str, Any] = {"next_position": world.next_position[:, columns], "legal": legal}
+        if isinstance(world, ChanceWorld):
+            changed["move_action"] = new_action[world.move_action]
+        world = replace(world, **changed, action_labels=walks.action_labels)
     if new_observation is not None:
-        world = replace(
-            world, observation=new_observation[world.observation], observation_labels=walks.observation_labels
-        )
+        changed = {"observation": new_observation[world.observation]}
+        if isinstance(world, ChanceWorld) and world.observation_probability is not None:
+            changed["observation_probability"] = world.observation_probability[:, np.argsort(new_observation)]
+        world = replace(world, **changed, observation_labels=seen_labels)
     return world
+
+
+def _with_unseen(of_world: Labels | None, of_walks: Labels | None) -> Labels | None:
+    """The walks' labels and then those that were never seen, which a file without a vocabulary does not have."""
+    if of_world is None or of_walks is None:
+        return of_walks
+    return (*of_walks, *(label for label in of_world if label not in set(of_walks)))
 
 
 def _new_numbers(kind: str, of_world: Labels | None, of_walks: Labels | None) -> Integers | None:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, TableWorld, Truth, Walks
-from cogmap.walks.sample import sample_walks
+from cogmap.walks.sample import PLAIN, Agent, sample_walks
 
 Views = NDArray[Any]  # (U, H, W, C) bytes or (U, F) numbers; U distinct views
 AT_ONCE = 4096  # views processed together
@@ -72,13 +72,13 @@ def distinct_views(views: Views) -> tuple[Views, Integers]:
 
 
 def sample_view_walks(
-    room: EgocentricRoom, walks: int, steps: int, rng: np.random.Generator
+    room: EgocentricRoom, walks: int, steps: int, rng: np.random.Generator, agent: Agent = PLAIN
 ) -> tuple[ViewWalks, Truth]:
     """Random walks of views in a 3D room, and their truth with the same indices of views."""
     views, index = distinct_views(room.views)
     fields = {name: getattr(room, name) for name in TableWorld.__dataclass_fields__}
     world = TableWorld(**fields | {"observation": index, "num_observations": len(views)})
-    plain, truth = sample_walks(world, walks, steps, rng)
+    plain, truth = sample_walks(world, walks, steps, rng, agent)
     shown = {name: getattr(plain, name) for name in Walks.__dataclass_fields__}
     return ViewWalks(**shown, views=views), truth
 
@@ -108,11 +108,13 @@ def _most_often(truth: Truth, observations: Integers, mask: NDArray[np.bool_], c
     return times.argmax(axis=1).astype(np.int32)
 
 
-def draw_walks(world: TableWorld, walks: int, steps: int, rng: np.random.Generator) -> tuple[Walks, Truth]:
+def draw_walks(
+    world: TableWorld, walks: int, steps: int, rng: np.random.Generator, agent: Agent = PLAIN
+) -> tuple[Walks, Truth]:
     """Random walks: walks of views in a 3D room, plain walks in any other world."""
     if isinstance(world, EgocentricRoom):
-        return sample_view_walks(world, walks, steps, rng)
-    return sample_walks(world, walks, steps, rng)
+        return sample_view_walks(world, walks, steps, rng, agent)
+    return sample_walks(world, walks, steps, rng, agent)
 
 
 def shows_views(observations: Any) -> bool:
