@@ -39,6 +39,7 @@ class Families(Kind):
     scored_rooms: int = TEST_ROOMS  # the first of the test rooms
     beside_paper: bool = True  # the paper's curves are drawn too
     own: ClassVar = frozenset({"training_rooms", "names"})
+    trains_on: ClassVar = ("colours", "test_rooms", "training_walks", "change", "steps")
     size: ClassVar[str] = ""  # in names of folders, if not the number of training rooms
 
     def trials(self, table: str, options: Options) -> list[Trial]:

@@ -36,6 +36,7 @@ class Places(Kind):
     context_length: int = 50
     test_walks: int = 512  # of which the first 200 give the planning problems, as in the paper
     own: ClassVar = frozenset({"rooms", "rollouts"})
+    trains_on: ClassVar = ("walks", "steps", "noise")
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         seeds = range(options.first_seed, options.first_seed + options.rooms)
