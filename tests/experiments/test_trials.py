@@ -26,7 +26,9 @@ def trials_asked_for(monkeypatch: pytest.MonkeyPatch):
     def trials(line: str) -> list[Trial]:
         asked: list[Trial] = []
         monkeypatch.setattr(
-            command, "reproduce", lambda table, options, tell, running: asked.extend(trials_of(table, options))
+            command,
+            "reproduce",
+            lambda table, options, tell, running: asked.extend(trials_of(table, options)),
         )
         assert main(shlex.split(line)[1:]) == 0
         return asked

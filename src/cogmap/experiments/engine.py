@@ -13,7 +13,7 @@ from cogmap.experiments.hours import Status, measured, status_of
 from cogmap.experiments.ledger import read_record, state_of, training_state, trial_file
 from cogmap.experiments.plan import ALL, LIMITS, every_trial
 from cogmap.experiments.rows import Row, merge_rows
-from cogmap.experiments.runner import Job, Outcome, run_trial
+from cogmap.experiments.runner import Job, Outcome, outcome_of, run_trial
 from cogmap.experiments.tables import TABLES
 from cogmap.experiments.trials import METHODS, OF_SOME_KINDS, Options, Tell, Trial
 
@@ -140,19 +140,18 @@ def _run(jobs: Sequence[Job], running: Running, tell: Tell) -> Iterator[Outcome]
 
     at_once = min(len(jobs), running.jobs or free_cores())
     if at_once == 1:
-        yield from (_here(job, tell, alone=len(jobs) == 1) for job in jobs)
+        yield from _here(jobs, tell)
     else:
         yield from _shown(run_locally(jobs, at_once), default_display(jobs, at_once, tell))
 
 
-def _here(job: Job, tell: Tell, alone: bool) -> Outcome:
-    """In this process. The error of the only trial is the command's."""
-    try:
-        return Outcome(job.trial, run_trial(job.trial, tell, job.kind, job.rescore))
-    except CogmapError as problem:
-        if alone:
-            raise
-        return Outcome(job.trial, failed=str(problem))
+def _here(jobs: Sequence[Job], tell: Tell) -> Iterator[Outcome]:
+    """One after the other in this process. An error of the only trial is the command's."""
+    for job in jobs:
+        if len(jobs) > 1:
+            yield outcome_of(job, tell)
+        else:
+            yield Outcome(job.trial, run_trial(job.trial, tell, job.kind, job.rescore))
 
 
 def _shown(outcomes: Iterator[Outcome | None], display: Display) -> Iterator[Outcome]:

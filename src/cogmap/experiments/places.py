@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -35,8 +35,9 @@ class Places(Kind):
     noise: float = 0.0  # of the training observations
     context_length: int = 50
     test_walks: int = 512  # of which the first 200 give the planning problems, as in the paper
+    change: Mapping[str, Any] = field(default_factory=dict)  # of models and training
     own: ClassVar = frozenset({"rooms", "rollouts"})
-    trains_on: ClassVar = ("walks", "steps", "noise")
+    trains_on: ClassVar = ("walks", "steps", "noise", "change")
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         seeds = range(options.first_seed, options.first_seed + options.rooms)
@@ -49,7 +50,7 @@ class Places(Kind):
 
         walks, _ = self._draw(trial, self.walks, 1)
         noisy = add_noise(walks, self.noise, np.random.default_rng([trial.seed, 2])) if self.noise else walks
-        return {"source": noisy}
+        return {"source": noisy, **self.change}
 
     def _draw(self, trial: Trial, walks: int, stream: int) -> tuple[Walks, Truth]:
         from cogmap.walks.views import draw_walks

@@ -19,6 +19,7 @@ from cogmap.files import write_whole
 Row = dict[str, Any]
 Found = Mapping[tuple[str, str, str], float]  # figures by environment, map and metric
 KEY = ("method", "environment", "seed", "map", "metric", "preset")
+MODEL = ("method", "environment", "seed", "preset")
 COLUMNS = (*KEY[:5], "value", "seconds", "preset", "trained_at", "scored_at", "command")
 
 
@@ -55,20 +56,29 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def merge_rows(path: Path, rows: Iterable[Row]) -> None:
-    """Put rows into a file: each in the place of the one with the same key, or at the end."""
+    """Put rows into a file: each in the place of the one with the same key, or at the end.
+
+    Other rows of the same models in the same worlds go: they are of figures that are measured no more.
+    """
     with _alone_at(path):
-        merged: dict[tuple[str, ...], Mapping[str, Any]] = {_key(row): row for row in read_rows(path)}
-        merged |= {_key(row): row for row in rows}
+        fresh = {_key(row): row for row in rows}
+        models = {_model(row) for row in fresh.values()}
+        kept = {_key(row): row for row in read_rows(path)}
+        kept = {key: row for key, row in kept.items() if key in fresh or _model(row) not in models}
         text = io.StringIO()
         writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
         writer.writeheader()
-        writer.writerows(merged.values())
+        writer.writerows((kept | fresh).values())
         with write_whole(path) as output:
             output.write(text.getvalue().encode())
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in KEY)
+
+
+def _model(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in MODEL)
 
 
 def _alone_at(path: Path) -> FileLock:

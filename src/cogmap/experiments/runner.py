@@ -94,11 +94,15 @@ def run_trial(
         return list(record.rows)
 
 
-def attempt(job: Job, shown: Progress | None = None) -> Outcome:
-    """The job's outcome, whatever happens; its lines go to the trial's log."""
+def attempt(job: Job) -> Outcome:
+    """The job's outcome, whatever happens, in a process of its own: its lines go to the trial's log."""
+    return outcome_of(job, partial(log_line, job.trial), _silent())
+
+
+def outcome_of(job: Job, tell: Tell, shown: Progress | None = None) -> Outcome:
+    """The job's outcome, whatever happens."""
     try:
-        rows = run_trial(job.trial, partial(log_line, job.trial), job.kind, job.rescore, shown or _silent())
-        return Outcome(job.trial, rows)
+        return Outcome(job.trial, run_trial(job.trial, tell, job.kind, job.rescore, shown))
     except Claimed:
         return Outcome(job.trial, elsewhere=True)
     except Exception as problem:
