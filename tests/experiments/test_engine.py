@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from dataclasses import replace
@@ -122,6 +124,34 @@ def test_a_trial_whose_process_is_killed_resumes_and_ends_as_if_it_had_not_been(
     calm = trials_of("tiny", asked(tmp_path / "calm", steps=400))
     for one, other in zip(calm, trials, strict=True):
         assert weights_of(one).read_bytes() == weights_of(other).read_bytes()
+
+
+# The command on two trials in processes of their own, as a program whose death nobody prepares for.
+_PROGRAM = """
+import sys
+from pathlib import Path
+sys.path.insert(0, {tests!r})
+from test_engine import TINY, asked
+from cogmap.experiments import TABLES, Running, reproduce
+TABLES["tiny"] = TINY
+reproduce("tiny", asked(Path({folder!r}), steps=400), lambda line: None, Running(jobs=2))
+"""
+
+
+def test_a_killed_command_takes_its_trials_along_and_the_next_one_resumes_them(tmp_path: Path) -> None:
+    source = _PROGRAM.format(tests=str(Path(__file__).parent), folder=str(tmp_path / "storm"))
+    trials = trials_of("tiny", asked(tmp_path / "storm", steps=400))
+    with subprocess.Popen([sys.executable, "-c", source]) as command:
+        while not all((seen := read_step(trial)) is not None and seen.step > 20 for trial in trials):
+            assert command.poll() is None
+            time.sleep(0.02)
+        command.kill()
+    while "running" in (states := [state_of(trial) for trial in trials]):
+        time.sleep(0.1)
+    assert states == ["todo", "todo"]
+    quietly(tmp_path / "storm", Running(jobs=1), steps=400)
+    quietly(tmp_path / "calm", Running(jobs=1), steps=400)
+    assert figures(tmp_path / "storm") == figures(tmp_path / "calm")
 
 
 def test_trials_that_are_scored_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
