@@ -21,7 +21,7 @@ import numpy as np
 from filelock import FileLock, Timeout
 
 from cogmap.errors import BadRun, CogmapError
-from cogmap.experiments.trials import METHODS, Kind, Trial
+from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
 from cogmap.files import read_json, write_json
 
 State = Literal["todo", "running", "trained", "scored", "failed"]
@@ -30,6 +30,9 @@ Ending = Literal["json", "progress.json", "lock", "log"]
 NOT_OF_THE_MODEL = frozenset(
     {"rooms", "only", "minutes", "steps", "rollouts", "out", "results"}
 )  # of the options
+
+
+TELL_EVERY = 60.0  # seconds
 
 
 class Claimed(CogmapError):
@@ -58,8 +61,8 @@ class Record:
 class Step:
     """How far the process is that runs a trial, or ran it last."""
 
-    doing: str  # training, mapping or scoring
-    step: int = 0
+    doing: str  # training, mapping, scoring or rollouts
+    step: int = 0  # of rollouts, thousandths
     last_step: int = 0
     steps_per_second: float = 0.0
     validation: float | None = None
@@ -126,6 +129,25 @@ def read_step(trial: Trial) -> Step | None:
 def write_step(trial: Trial, step: Step) -> None:
     here = {"pid": os.getpid(), "host": socket.gethostname()}
     write_json(trial_file(trial, "progress.json"), asdict(step) | here)
+
+
+class RolloutReporter:
+    """Called with the share of rollouts that is done: keeps the trial's progress, and tells a line now and then."""
+
+    def __init__(self, trial: Trial, tell: Tell) -> None:
+        self._trial, self._tell = trial, tell
+        self._began = self._written = self._told = time.monotonic()
+
+    def __call__(self, share: float) -> None:
+        now = time.monotonic()
+        if now - self._written > 1.0:
+            self._written = now
+            speed = 1000 * share / (now - self._began)
+            write_step(self._trial, Step("rollouts", round(1000 * share), 1000, speed))
+        if now - self._told > TELL_EVERY:
+            self._told = now
+            left = (now - self._began) * (1 - share) / share
+            self._tell(f"  rollouts: {share:.0%} done, {left / 60:.0f} min left")
 
 
 @contextmanager

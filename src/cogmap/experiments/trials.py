@@ -56,7 +56,7 @@ class Options:
     steps: int | None = None
     """At most, for each training."""
     rollouts: int = 100
-    """Of a model without a map, for each planning problem, in rooms and cubes."""
+    """Of a model without a map, for each planning problem. Rows of 1 and 10 are the first of them."""
     out: Path = Path("runs/reproduce")
     """Where the runs go, and what is known of each trial. A trial that is scored is not run again, one that was cut off
     resumes. A finished training is continued only if `steps` are more than it was allowed before."""
@@ -91,6 +91,11 @@ class Trial:
         budget = {"preset": asked.preset, "minutes": asked.minutes, "steps": asked.steps, "seed": self.seed}
         choices = {**METHODS[self.method], "encoder": asked.encoder, **budget}
         return {name: value for name, value in choices.items() if value is not None}
+
+
+def rollout_counts(options: Options) -> tuple[int, ...]:
+    """How many rollouts a model without a map is scored with: as many as asked for first, then 1, 10 and 100."""
+    return (options.rollouts, *(count for count in (1, 10, 100) if count < options.rollouts))
 
 
 class Kind(Protocol):
