@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
 import threading
 import time
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 from cogmap.cli import main
 from cogmap.environments.room import AliasedRoom
@@ -32,9 +35,20 @@ from cogmap.experiments import (
 from cogmap.experiments import commits as commits_module
 from cogmap.experiments import engine as engine_module
 from cogmap.experiments import runner as runner_module
-from cogmap.experiments.ledger import claimed, config_hash, read_record, read_step, trial_file, write_record
+from cogmap.experiments.display import LiveTable
+from cogmap.experiments.ledger import (
+    Step,
+    claimed,
+    config_hash,
+    read_record,
+    read_step,
+    trial_file,
+    write_record,
+    write_step,
+)
 from cogmap.experiments.places import Places
 from cogmap.experiments.rows import COLUMNS, merge_rows, read_rows
+from cogmap.experiments.runner import Job, Outcome
 
 TINY = Places(
     "4x5 room",
@@ -440,6 +454,26 @@ def test_a_dry_run_lists_trials_with_state_and_hours_and_runs_none(
     first, second = json.loads(capsys.readouterr().out)
     assert (first["state"], second["state"], second["hours_left"]) == ("todo", "scored", 0.0)
     assert first["config"] == config_hash(TINY, trials_of("tiny", asked(tmp_path))[0])
+
+
+def test_the_live_table_shows_every_trial_that_runs_and_the_time_left(tmp_path: Path) -> None:
+    jobs = [Job(trial, TINY) for trial in trials_of("tiny", asked(tmp_path, rooms=2))]
+    table = LiveTable(jobs, at_once=2)
+    write_step(
+        jobs[1].trial, Step("training", step=300, last_step=900, steps_per_second=2.0, validation=0.875)
+    )
+    write_step(jobs[2].trial, Step("scoring"))
+    drawn = Console(width=160, file=StringIO())
+    with claimed(jobs[1].trial), claimed(jobs[2].trial):
+        table.__enter__()
+        table.ended(Outcome(jobs[0].trial, failed="it was too hard"))
+        table.look()
+        drawn.print(table._drawn())
+        table.__exit__(None, None, None)
+    shown = drawn.file.getvalue()  # type: ignore[attr-defined]
+    assert re.search(r"step 300 of 900, 2.0 a second, validation 87.50% +5 min left", shown)
+    assert "seed 1: TDB(S=3, M=1), gru, fast" in shown
+    assert "0 of 4 done, 1 failed; still 3 trials: 2 running, 1 todo;" in shown
 
 
 def test_all_is_every_table_and_each_trial_once() -> None:
