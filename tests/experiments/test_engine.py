@@ -35,7 +35,7 @@ from cogmap.experiments import (
 from cogmap.experiments import commits as commits_module
 from cogmap.experiments import engine as engine_module
 from cogmap.experiments import runner as runner_module
-from cogmap.experiments.display import LiveTable
+from cogmap.experiments.display import LiveTable, dry_run_lines
 from cogmap.experiments.ledger import (
     Step,
     claimed,
@@ -501,3 +501,16 @@ def test_hours_left_are_measured_ones(tmp_path: Path) -> None:
     (gru,) = survey("tiny", asked(tmp_path, only=("TDB(S=3, M=1)",)))
     assert gru.hours_left is None  # nothing like it was measured
     assert hours(steps=40, encoder="gru") == pytest.approx(4.0)
+
+
+def test_a_trial_that_is_scored_has_no_training_left(tmp_path: Path) -> None:
+    trial = trials_of("tiny", asked(tmp_path, minutes=60.0))[0]
+    for step, hours in ((Step("training", 10, 100, 0.01), 0.72), (Step("scoring"), 0.0)):
+        write_step(trial, step)
+        with claimed(trial):
+            status = survey("tiny", asked(tmp_path, minutes=60.0))[0]
+        assert status.state == "running"
+        assert status.hours_left == pytest.approx(hours, abs=0.01)
+    write_step(trial, Step("training", 10, 100, 0.01))
+    status = survey("tiny", asked(tmp_path, minutes=60.0))[0]
+    assert dry_run_lines([status], 1)[1].endswith("gru, fast, from step 10")

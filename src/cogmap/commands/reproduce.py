@@ -18,7 +18,7 @@ Record = TypeVar("Record")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Args(Options, Running):
+class Args(Running, Options):
     """The options of every table, and which table."""
 
     table: tyro.conf.Positional[str]

@@ -149,8 +149,10 @@ def dry_run_lines(statuses: Sequence[Status], at_once: int) -> list[str]:
     lines = [f"{'state':<8} {'config':<12} {'seed':>4}  {'budget':<12} {'hours':>6}  {'rows of':<13}  trial"]
     for status in statuses:
         hours = "?" if status.hours_left is None else f"{status.hours_left:.2f}"
-        begun = status.state not in ("running", "scored") and status.step is not None and status.step.step
-        from_step = f", from step {status.step.step}" if begun and status.step is not None else ""
+        step = status.step if status.state in ("todo", "failed") else None
+        from_step = (
+            f", from step {step.step}" if step is not None and step.doing == "training" and step.step else ""
+        )
         trial = f"{status.trial.table}: {status.trial.title}{from_step}"
         asked = f"{status.config:<12} {status.trial.seed:>4}  {status.budget:<12}"
         lines.append(f"{status.state:<8} {asked} {hours:>6}  {status.stored:<13}  {trial}")

@@ -136,7 +136,7 @@ def _seconds_left(
     scoring = record.scoring_seconds if record is not None else 0.0
     if state == "scored":
         return scoring if rescore else 0.0
-    if state == "trained" or rescore:
+    if state == "trained" or rescore or (state == "running" and step is not None and step.is_late):
         return scoring
     whole = training_seconds(trial, known)
     if step is None or not step.steps_per_second:

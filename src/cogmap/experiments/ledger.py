@@ -69,6 +69,11 @@ class Step:
     pid: int = 0
     host: str = ""
 
+    @property
+    def is_late(self) -> bool:
+        """Whether the training is over, and how long the rest takes cannot be seen."""
+        return self.doing in ("mapping", "scoring")
+
 
 def trial_file(trial: Trial, ending: Ending) -> Path:
     return trial.folder.parent / "trials" / f"{trial.folder.name}.{ending}"
