@@ -140,6 +140,14 @@ def test_a_trial_whose_process_is_killed_resumes_and_ends_as_if_it_had_not_been(
         assert weights_of(one).read_bytes() == weights_of(other).read_bytes()
 
 
+def is_alive(pid: int) -> bool:
+    """Whether a process is there, and no zombie."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 # The command on two trials in processes of their own, as a program whose death nobody prepares for.
 _PROGRAM = """
 import sys
@@ -163,6 +171,8 @@ def test_a_killed_command_takes_its_trials_along_and_the_next_one_resumes_them(t
     while "running" in (states := [state_of(trial) for trial in trials]):
         time.sleep(0.1)
     assert states == ["todo", "todo"]
+    while any(is_alive(read_step(trial).pid) for trial in trials):  # type: ignore[union-attr]
+        time.sleep(0.1)
     quietly(tmp_path / "storm", Running(jobs=1), steps=400)
     quietly(tmp_path / "calm", Running(jobs=1), steps=400)
     assert figures(tmp_path / "storm") == figures(tmp_path / "calm")

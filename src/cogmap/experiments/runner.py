@@ -96,7 +96,14 @@ def run_trial(
 
 def attempt(job: Job) -> Outcome:
     """The job's outcome, whatever happens, in a process of its own: its lines go to the trial's log."""
-    return outcome_of(job, partial(log_line, job.trial), _silent())
+    parent = os.getppid()
+    try:
+        outcome = outcome_of(job, partial(log_line, job.trial), _silent())
+    except ParentGone:
+        os._exit(1)
+    if os.getppid() != parent:
+        os._exit(0)  # the record has the outcome; a pool's process would wait for its next job for ever
+    return outcome
 
 
 def outcome_of(job: Job, tell: Tell, shown: Progress | None = None) -> Outcome:
