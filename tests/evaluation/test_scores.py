@@ -8,7 +8,7 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.ged import true_map
-from cogmap.evaluation.scores import Scores, score, score_without_map
+from cogmap.evaluation.scores import Scores, score, score_by_rollouts, score_without_map
 from cogmap.planning.localise import nodes_by_code
 from cogmap.planning.rollouts import read_by_steps
 from cogmap.records import Codes
@@ -113,6 +113,20 @@ def test_a_baseline_that_predicts_perfectly_finds_valid_but_long_paths():
     poor = score_without_map(lost, WALKS.observations[:, 1:], WALKS, TRUTH, **settings)
     assert poor.valid_share_with_tail < scores.valid_share_with_tail
     assert poor.ratio_sp > 2 * scores.ratio_sp
+
+
+def test_fewer_rollouts_are_the_first_of_many():
+    right, shares = PerfectPredictor(TRUTH.positions[:, 9]), []
+    settings = {"context_length": 10, "problems": 30, "rows_at_once": 47}
+    told = (right, WALKS.observations[:, 1:], WALKS, TRUTH)
+    found = score_by_rollouts(*told, (20, 1, 5), **settings, shown=shares.append)
+    assert found[20] == score_without_map(*told, rollouts=20, **settings)
+    assert found[1].imp_fallback < found[5].imp_fallback < found[20].imp_fallback
+    assert found[1].ratio_sp > found[20].ratio_sp
+    assert found[1].test_accu == found[20].test_accu
+    assert {scores.context_length for scores in found.values()} == {10}
+    assert shares == sorted(shares)
+    assert shares[-1] == 1.0
 
 
 def test_records_must_belong_together():

@@ -44,7 +44,8 @@ def test_every_model_gets_its_rows(arguments: list[str], tmp_path: Path) -> None
     for kind in ("minimal", "paper"):
         assert ("TDB(S=3, M=4), gru", kind, "imp_fallback") in metrics
     assert ("TDB(S=3, M=4), gru", "", "disentanglement") in metrics
-    assert ("Vanilla LSTM", "", "imp_fallback") in metrics
+    for name in ("imp_fallback", "imp_fallback_1", "imp_fallback_10"):
+        assert ("Vanilla LSTM", "", name) in metrics
     assert {row["value"] for row in found if row["metric"] == "training_steps"} == {"20.0"}
 
 
@@ -80,6 +81,10 @@ def test_fewer_rollouts_can_be_asked_for_and_are_told(
     monkeypatch.setattr(score_module, "roll_out", lambda *told: asked.append(told[3]) or real(*told))
     assert main([*arguments, "--only", "Vanilla LSTM", "--rollouts", "3"]) == 0
     assert asked == [3]
+    values = {row["metric"]: row["value"] for row in rows(tmp_path)}
+    assert values["rollouts"] == "3.0"
+    assert float(values["imp_fallback_1"]) <= float(values["imp_fallback"])
+    assert "imp_fallback_10" not in values
     assert all(row["command"].endswith(" --rollouts 3") for row in rows(tmp_path))
 
 

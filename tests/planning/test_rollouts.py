@@ -8,7 +8,7 @@ import pytest
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import BadConfig
-from cogmap.planning.rollouts import RolloutProblems, _pieces, read_by_steps, roll_out
+from cogmap.planning.rollouts import RolloutProblems, _pieces, first_rollouts, read_by_steps, roll_out
 from cogmap.walks.sample import sample_walks
 
 CONTEXT, STEPS = 12, 40
@@ -174,3 +174,25 @@ def test_bad_numbers():
     walks, _ = sample_walks(torus(4, 5, 3), 3, 20, np.random.default_rng(2))
     with pytest.raises(BadConfig, match="`rollouts` must be at least 1, got 0"):
         roll_out(PoorPredictor(), problems_from(walks, 4), np.random.default_rng(0), rollouts=0)
+
+
+class TheseActions:
+    """A generator that draws what it is given."""
+
+    def __init__(self, actions):
+        self.actions = actions
+
+    def integers(self, high, size, dtype):
+        assert self.actions.shape == size
+        return self.actions
+
+
+def test_the_first_rollouts_are_those_that_would_have_been_found_alone():
+    walks, _ = sample_walks(torus(4, 5, 3), 3, 20, np.random.default_rng(2))
+    questions = problems_from(walks, context=4)
+    many = roll_out(PoorPredictor(), questions, np.random.default_rng(5), 6)
+    few = first_rollouts(many, 2)
+    alone = roll_out(PoorPredictor(), questions, TheseActions(many.actions[:, :2]), 2)
+    for name in ("actions", "problem", "rollout", "length", "passed"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(alone, name))
+    assert 0 < len(few.length) < len(many.length)

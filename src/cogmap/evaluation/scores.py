@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distan
 from cogmap.evaluation.places import is_exact, node_places, true_places
 from cogmap.evaluation.planning import (
     PlanningScores,
+    RolloutScores,
     WalkProblems,
     map_problems,
     paper_problems,
@@ -23,7 +24,7 @@ from cogmap.evaluation.planning import (
 )
 from cogmap.evaluation.prediction import ceiling, next_observation_accuracy
 from cogmap.files import read_json, write_json
-from cogmap.planning.rollouts import AnyState, Predictor, roll_out
+from cogmap.planning.rollouts import AnyState, Predictor, first_rollouts, roll_out
 from cogmap.planning.shortest_paths import solve_many
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 
@@ -215,14 +216,44 @@ def score_without_map(
     seed: int = 0,
 ) -> Scores:
     """The scores of a model without a map, which plans by rollouts."""
+    counts = (rollouts,)
+    found = score_by_rollouts(
+        predictor, predicted, walks, truth, counts, context_length, problems, rows_at_once, seed
+    )
+    return found[rollouts]
+
+
+def score_by_rollouts(
+    predictor: Predictor[AnyState],
+    predicted: Integers,
+    walks: Walks,
+    truth: Truth,
+    counts: Sequence[int] = (1, 10, 100),
+    context_length: int = 50,
+    problems: int = 200,
+    rows_at_once: int = 2000,
+    seed: int = 0,
+    shown: Callable[[float], None] = lambda share: None,
+) -> dict[int, Scores]:
+    """The scores of a model without a map by the number of rollouts for each problem.
+
+    The most are sampled once, and fewer are the first of them. shown: called with the share that is done.
+    """
     _check_match(walks, truth)
     asked = paper_problems(walks, context_length, problems)
     cut = rollout_problems(asked, walks)
-    found = roll_out(predictor, cut, np.random.default_rng(seed), rollouts, rows_at_once)
-    reached = score_rollouts(found, asked, truth)
+    found = roll_out(predictor, cut, np.random.default_rng(seed), max(counts), rows_at_once, shown)
+    accuracy, best = next_observation_accuracy(predicted, walks), _ceiling(walks, truth)
+    reached = {count: score_rollouts(first_rollouts(found, count), asked, truth) for count in counts}
+    return {count: _rollout_scores(accuracy, best, reached[count], asked, truth) for count in counts}
+
+
+def _rollout_scores(
+    accuracy: float, best: float | None, reached: RolloutScores, asked: WalkProblems, truth: Truth
+) -> Scores:
     return Scores(
-        test_accu=next_observation_accuracy(predicted, walks),
-        ceiling=_ceiling(walks, truth),
+        test_accu=accuracy,
+        ceiling=best,
         imp_fallback=reached.planning.imp_fallback,
         ratio_sp=reached.planning.ratio_sp,
         positions=truth.world.num_positions,
@@ -231,7 +262,7 @@ def score_without_map(
         valid_share=reached.valid_share,
         valid_share_with_tail=reached.valid_share_with_tail,
         problems=len(asked),
-        context_length=context_length,
+        context_length=int(asked.start_step[0]) + 1,
     )
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import RoomFamily, restricted_families, room_families
 from cogmap.experiments.rows import Found, flat, read_rows
-from cogmap.experiments.trials import Kind, Options, Tell, Trial, new_trial, one_model
+from cogmap.experiments.trials import Kind, Options, Tell, Trial, new_trial, one_model, rollout_counts
 from cogmap.records import Integers, Truth, Walks
 from cogmap.report.paper_rows import ICL, ICL_RULE
 
@@ -38,7 +38,8 @@ class Families(Kind):
     steps: int = STEPS
     scored_rooms: int = TEST_ROOMS  # the first of the test rooms
     beside_paper: bool = True  # the paper's curves are drawn too
-    own: ClassVar = frozenset({"training_rooms", "names"})
+    own: ClassVar = frozenset({"training_rooms", "names", "rollouts"})
+    trains_on: ClassVar = ("colours", "test_rooms", "training_walks", "change", "steps")
     size: ClassVar[str] = ""  # in names of folders, if not the number of training rooms
 
     def trials(self, table: str, options: Options) -> list[Trial]:
@@ -70,17 +71,22 @@ class Families(Kind):
         return {"source": walks, "rooms": rooms, "names": trial.options.names, **self.change}
 
     def score(self, trial: Trial, run: Run, tell: Tell) -> Found:
+        from cogmap.experiments.ledger import RolloutReporter
         from cogmap.report.curve_figures import accuracy_figure
         from cogmap.report.style import save_figure
         from cogmap.tasks.family import score_family
 
         test = walks_in_each(self._families(trial)["test"], trial.seed, self.scored_rooms, self.steps)
-        scores = score_family(run, *test, disentangled=True)
+        rollouts, *fewer = rollout_counts(trial.options)
+        shown = RolloutReporter(trial, tell)
+        scores = score_family(run, *test, rollouts=rollouts, disentangled=True, fewer=fewer, shown=shown)
         ceiling = None if scores.ceiling is None else scores.ceiling.by_step
         figure = accuracy_figure(scores.accuracy.by_step, ceiling)
         save_figure(figure, run.folder / "figures" / "accuracy_by_step.png")
         by_map = scores.flat()
         by_map[""]["training_steps"] = run.metrics()[-1]["step"]
+        if run.config.vanilla:
+            by_map[""]["rollouts"] = rollouts
         for kind, row in by_map.items():
             tell(f"  {kind or 'model'}: " + ", ".join(f"{name} {value:.4g}" for name, value in row.items()))
         return flat(f"{trial.table}: {trial.options.training_rooms[0]} rooms", by_map)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from cogmap.environments.ginc import GincConfig, Prompts, read_prompts, read_truth, write_ginc
 from cogmap.evaluation.concepts import SHARES
 from cogmap.evaluation.prompts import ceiling, in_context_rows
-from cogmap.experiments.rows import Found, Row, current_commit, flat, read_rows
+from cogmap.experiments.commits import current_commit
+from cogmap.experiments.rows import Found, Row, flat, read_rows
 from cogmap.experiments.trials import Kind, Options, Tell, Trial, new_trial, one_model, slug
 from cogmap.records import Labels
 from cogmap.walks.text import TextReading
@@ -53,7 +54,8 @@ class Ginc(Kind):
         if any(row["method"] in GINC_CEILINGS for row in read_rows(path)):
             return []
         shared = {"seed": options.first_seed, "map": "", "metric": METRIC, "seconds": 0}
-        shared |= {"preset": options.preset, "commit": current_commit(), "command": "cogmap ginc --ceiling"}
+        shared |= {"preset": options.preset, "command": "cogmap ginc --ceiling"}
+        shared |= {"trained_at": "", "scored_at": current_commit()}
         world = read_truth(folder)[0]
         return [
             {**shared, "method": method, "environment": _environment(row), "value": round(accuracy, 6)}

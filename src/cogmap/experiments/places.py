@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -11,16 +11,18 @@ import numpy as np
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.oracle import aliasing
 from cogmap.experiments.rows import Found, flat
-from cogmap.experiments.trials import Kind, Options, Tell, Trial, new_trial, one_model
+from cogmap.experiments.trials import Kind, Options, Tell, Trial, new_trial, one_model, rollout_counts
 from cogmap.records import Codes, TableWorld, Truth, Walks
 
 if TYPE_CHECKING:
     from cogmap.evaluation.scores import Scores
+    from cogmap.models.tdb import VanillaModel
     from cogmap.runs.run import Run
 
 # Goals in closed loop, by map; the navigator needs moves that lead to one place.
 GOALS = {"minimal": 200, "paper": 0}
 GOALS_FROM_PIXELS = 100
+BY_ROLLOUTS = ("imp_fallback", "ratio_sp", "optimal")
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,9 @@ class Places(Kind):
     noise: float = 0.0  # of the training observations
     context_length: int = 50
     test_walks: int = 512  # of which the first 200 give the planning problems, as in the paper
+    change: Mapping[str, Any] = field(default_factory=dict)  # of models and training
     own: ClassVar = frozenset({"rooms", "rollouts"})
+    trains_on: ClassVar = ("walks", "steps", "noise", "change")
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         seeds = range(options.first_seed, options.first_seed + options.rooms)
@@ -48,7 +52,7 @@ class Places(Kind):
 
         walks, _ = self._draw(trial, self.walks, 1)
         noisy = add_noise(walks, self.noise, np.random.default_rng([trial.seed, 2])) if self.noise else walks
-        return {"source": noisy}
+        return {"source": noisy, **self.change}
 
     def _draw(self, trial: Trial, walks: int, stream: int) -> tuple[Walks, Truth]:
         from cogmap.walks.views import draw_walks
@@ -61,8 +65,14 @@ class Places(Kind):
         if run.quantizer is not None:
             walks, truth = run.quantizer.walks_and_truth(walks, truth)
         world = self.world(trial.seed)
-        codes, scores = self._scores(run, walks, truth, trial.options.rollouts)
-        of_model = _of_model(run, codes)
+        if run.config.vanilla:
+            codes, by_rollouts = None, self._by_rollouts(trial, run, walks, truth, tell)
+            most = trial.options.rollouts
+            scores, of_model = {"": by_rollouts[most]}, _of_model(run, None) | {"rollouts": most}
+            of_model |= _of_fewer_rollouts({key: one for key, one in by_rollouts.items() if key != most})
+        else:
+            codes, scores = self._scores(run, walks, truth)
+            of_model = _of_model(run, codes)
         if isinstance(world, EgocentricRoom):
             of_model |= _of_room(run, world, codes, walks, truth)
         for kind, found in scores.items():
@@ -73,16 +83,29 @@ class Places(Kind):
         by_map = {kind: _numbers(found) for kind, found in scores.items()}
         return flat(environment, by_map) | flat(environment, {"": of_model})
 
-    def _scores(
-        self, run: Run, walks: Walks, truth: Truth, rollouts: int
-    ) -> tuple[Codes | None, dict[str, Scores]]:
-        """Codes of the walks, and the scores by map; without a map no codes, and the scores of rollouts."""
-        from cogmap.evaluation.scores import score
-        from cogmap.tasks.evaluation import evaluate
+    def _by_rollouts(
+        self, trial: Trial, run: Run, walks: Walks, truth: Truth, tell: Tell
+    ) -> dict[int, Scores]:
+        """The scores of a model without a map, by the number of rollouts for each problem."""
+        from cogmap.evaluation.scores import score_by_rollouts
+        from cogmap.experiments.ledger import RolloutReporter
+        from cogmap.models.rollout_predictor import RolloutPredictor, rows_at_once
 
-        if run.config.vanilla:
-            found = evaluate(run, walks, truth, context_length=self.context_length, rollouts=rollouts)
-            return None, {"": cast("Scores", found)}
+        return score_by_rollouts(
+            RolloutPredictor(cast("VanillaModel", run.model)),
+            run.predict(walks),
+            walks,
+            truth,
+            rollout_counts(trial.options),
+            context_length=self.context_length,
+            rows_at_once=rows_at_once(run.config),
+            shown=RolloutReporter(trial, tell),
+        )
+
+    def _scores(self, run: Run, walks: Walks, truth: Truth) -> tuple[Codes, dict[str, Scores]]:
+        """Codes of the walks, and the scores by map."""
+        from cogmap.evaluation.scores import score
+
         codes, predicted = run.encode(walks)
         return codes, {
             kind: score(map_, codes, predicted, walks, truth, self.context_length, goals=GOALS[kind])
@@ -94,6 +117,16 @@ def _numbers(scores: Scores) -> dict[str, float]:
     values = asdict(scores)
     del values["context_length"]
     return {name: value for name, value in values.items() if isinstance(value, int | float)}
+
+
+def _of_fewer_rollouts(scores: Mapping[int, Scores]) -> dict[str, float]:
+    """Figures of plans by fewer rollouts: `imp_fallback_1` is that of one rollout for each problem."""
+    return {
+        f"{name}_{count}": value
+        for count, found in scores.items()
+        for name in BY_ROLLOUTS
+        if (value := getattr(found, name)) is not None
+    }
 
 
 def _of_model(run: Run, codes: Codes | None) -> dict[str, float]:

@@ -1,13 +1,17 @@
-"""Rows of measured figures: one CSV a table, each row with its commit and its command."""
+"""Rows of measured figures: one CSV a table, each row with its command and the commits that trained and scored it."""
 
 from __future__ import annotations
 
 import csv
 import io
-import subprocess
-from collections.abc import Mapping
+import os
+import tempfile
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
+
+from filelock import FileLock
 
 from cogmap.experiments.trials import Trial
 from cogmap.files import write_whole
@@ -15,20 +19,22 @@ from cogmap.files import write_whole
 Row = dict[str, Any]
 Found = Mapping[tuple[str, str, str], float]  # figures by environment, map and metric
 KEY = ("method", "environment", "seed", "map", "metric", "preset")
-COLUMNS = (*KEY[:5], "value", "seconds", "preset", "commit", "command")
+MODEL = ("method", "environment", "seed", "preset")
+COLUMNS = (*KEY[:5], "value", "seconds", "preset", "trained_at", "scored_at", "command")
 
 
 def flat(environment: str, by_map: Mapping[str, Mapping[str, float]]) -> dict[tuple[str, str, str], float]:
     return {(environment, kind, name): value for kind, row in by_map.items() for name, value in row.items()}
 
 
-def rows_of(trial: Trial, found: Found, seconds: float) -> list[Row]:
+def rows_of(trial: Trial, found: Found, seconds: float, trained_at: str, scored_at: str) -> list[Row]:
     shared = {
         "method": trial.label,
         "seed": trial.seed,
         "seconds": round(seconds),
         "preset": trial.options.preset,
-        "commit": current_commit(),
+        "trained_at": trained_at,
+        "scored_at": scored_at,
         "command": trial.command,
     }
     return [
@@ -38,29 +44,44 @@ def rows_of(trial: Trial, found: Found, seconds: float) -> list[Row]:
 
 
 def read_rows(path: Path) -> list[dict[str, str]]:
-    """All rows of a file, none where there is no file."""
+    """All rows of a file, none where there is no file. Older rows have one commit: that at which they were scored."""
     if not path.is_file():
         return []
     with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        if "commit" in row:
+            row |= {"trained_at": "", "scored_at": row.pop("commit")}
+    return rows
 
 
-def merge_rows(path: Path, rows: list[Row]) -> None:
-    """Add rows to a file, in place of those with the same key."""
-    fresh = {tuple(str(row[name]) for name in KEY) for row in rows}
-    kept = [row for row in read_rows(path) if tuple(row[name] for name in KEY) not in fresh]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows([*kept, *rows])
-    with write_whole(path) as output:
-        output.write(text.getvalue().encode())
+def merge_rows(path: Path, rows: Iterable[Row]) -> None:
+    """Put rows into a file: each in the place of the one with the same key, or at the end.
+
+    Other rows of the same models in the same worlds go: they are of figures that are measured no more.
+    """
+    with _alone_at(path):
+        fresh = {_key(row): row for row in rows}
+        models = {_model(row) for row in fresh.values()}
+        kept = {_key(row): row for row in read_rows(path)}
+        kept = {key: row for key, row in kept.items() if key in fresh or _model(row) not in models}
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows((kept | fresh).values())
+        with write_whole(path) as output:
+            output.write(text.getvalue().encode())
 
 
-def current_commit() -> str:
-    """The commit that made a row, where there is git to ask."""
-    command = ["git", "-C", str(Path(__file__).parent), "describe", "--always", "--dirty"]
-    try:
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
-    except (OSError, subprocess.SubprocessError):
-        return "unknown"
+def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in KEY)
+
+
+def _model(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(row[name]) for name in MODEL)
+
+
+def _alone_at(path: Path) -> FileLock:
+    """Two reproductions may write into one file. The lock is kept out of the folder, which may be committed."""
+    name = sha256(str(path.resolve()).encode()).hexdigest()[:16]
+    return FileLock(Path(tempfile.gettempdir()) / f"cogmap-rows-{os.getuid()}-{name}.lock")

@@ -1,93 +1,271 @@
-"""One loop for every table: train, resume or open each model, score it, merge its rows into the table's file."""
+"""One trial, in whichever process: train it, resume it or open it, build its maps, score it, keep its record."""
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from shutil import rmtree
-from typing import TYPE_CHECKING, Literal
+from traceback import format_exc
+from types import FrameType
+from typing import TYPE_CHECKING, Any
 
-from cogmap.errors import BadConfig
-from cogmap.experiments.rows import Row, merge_rows, rows_of
+from cogmap.errors import BadRun, CogmapError
+from cogmap.experiments.commits import UNKNOWN, check_commits, current_commit
+from cogmap.experiments.ledger import (
+    Claimed,
+    Record,
+    Step,
+    claimed,
+    config_hash,
+    digest,
+    is_scored,
+    log_line,
+    read_record,
+    training_state,
+    write_record,
+    write_step,
+)
+from cogmap.experiments.rows import Row, read_rows, rows_of
 from cogmap.experiments.tables import TABLES
-from cogmap.experiments.trials import METHODS, OF_SOME_KINDS, Options, Tell, Trial
+from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
 
 if TYPE_CHECKING:
     from cogmap.runs.run import Run
+    from cogmap.training.progress import Progress
 
-State = Literal["new", "begun", "finished"]
+
+@dataclass(frozen=True)
+class Job:
+    """A trial with its table's data, so that a process that knows neither can run it."""
+
+    trial: Trial
+    kind: Kind
+    rescore: bool = False
 
 
-def reproduce(table: str, options: Options | None = None, tell: Tell = print) -> list[Row]:
-    """Run one of the paper's tables here and write every figure as a row of `<results>/<table>.csv`.
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended: with rows, or with a line that says why not."""
 
-    Runs that are there already are not trained again: see `Options.out`. A row takes the place of the one with the
-    same method, environment, seed, map, metric and preset.
+    trial: Trial
+    rows: Sequence[Row] = ()
+    failed: str = ""
+    elsewhere: bool = False  # another process runs it
 
-    table: a key of `TABLES`. options: what to run, how, for how long. tell: gets each line of progress.
-    Returns: the rows of this call.
+
+class ParentGone(BaseException):
+    """Whoever started this process was killed; the checkpoint stands."""
+
+
+class Interrupted(BaseException):
+    """Ctrl-C. A training would take `KeyboardInterrupt` for its end, and be scored too early."""
+
+
+def run_trial(
+    trial: Trial,
+    tell: Tell = print,
+    kind: Kind | None = None,
+    rescore: bool = False,
+    shown: Progress | None = None,
+) -> list[Row]:
+    """Train a model, if that has not been done, and score it. Returns its rows; no file of rows is written.
+
+    kind: the table's data, by default as `TABLES` has it. rescore: build maps and score again, whatever was scored.
+    shown: what shows the progress of a training, beside the file that others read it from.
     """
-    options = options or Options()
-    trials = trials_of(table, options)
-    path = options.results / f"{table}.csv"
-    rows = TABLES[table].begin(options, path, tell)
-    if rows:
-        merge_rows(path, rows)
-    for trial in trials:
-        found = run_trial(trial, tell)
-        merge_rows(path, found)
-        tell(f"wrote {len(found)} rows to {path}")
-        rows = [*rows, *found]
-    TABLES[table].end(path, tell)
-    return rows
+    kind = kind or TABLES[trial.table]
+    with claimed(trial), _interrupts_stop():
+        record = _begun(trial, kind)
+        if is_scored(trial, record) and not rescore:
+            return list(record.rows)
+        tell(trial.title)
+        try:
+            run, record = _trained(trial, kind, record, shown)
+            record = _scored(trial, kind, record, run, tell)
+        except Exception as problem:
+            write_record(trial, replace(read_record(trial) or record, failed=_line(problem)))
+            raise
+        return list(record.rows)
 
 
-def trials_of(table: str, options: Options) -> list[Trial]:
-    """The independent trials of a table; `BadConfig` for options that it cannot have."""
-    if options.rollouts < 1:
-        raise BadConfig(f"`--rollouts` must be at least 1, got {options.rollouts}")
-    if table not in TABLES:
-        raise BadConfig(f"the table must be one of {', '.join(TABLES)}, got {table!r}")
-    if min(options.training_rooms, default=2) < 2:
-        raise BadConfig(f"`--training-rooms` must be numbers of at least 2, got {options.training_rooms}")
-    for method in options.only:
-        if method not in METHODS:
-            raise BadConfig(f"a method must be one of {'; '.join(METHODS)}, got {method!r}")
-    for name in sorted(OF_SOME_KINDS - TABLES[table].own):
-        if getattr(options, name) != getattr(Options, name):
-            raise BadConfig(f"the table {table} has no option `--{name.replace('_', '-')}`")
-    return TABLES[table].trials(table, options)
+def attempt(job: Job) -> Outcome:
+    """The job's outcome, whatever happens, in a process of its own: its lines go to the trial's log."""
+    parent = os.getppid()
+    try:
+        outcome = outcome_of(job, partial(log_line, job.trial), _silent())
+    except ParentGone:
+        os._exit(1)
+    if os.getppid() != parent:
+        os._exit(0)  # the record has the outcome; a pool's process would wait for its next job for ever
+    return outcome
 
 
-def run_trial(trial: Trial, tell: Tell = print) -> list[Row]:
-    """Train a model, if that has not been done, and score it. Returns its rows; no file of rows is written."""
-    tell(trial.title)
-    run = _finished(trial)
-    found = TABLES[trial.table].score(trial, run, tell)
-    return rows_of(trial, found, run.metrics()[-1]["seconds"])
+def outcome_of(job: Job, tell: Tell, shown: Progress | None = None) -> Outcome:
+    """The job's outcome, whatever happens."""
+    try:
+        return Outcome(job.trial, run_trial(job.trial, tell, job.kind, job.rescore, shown))
+    except Claimed:
+        return Outcome(job.trial, elsewhere=True)
+    except Exception as problem:
+        log_line(job.trial, format_exc())
+        return Outcome(job.trial, failed=_line(problem))
 
 
-def state_of(trial: Trial) -> State:
-    """How far a trial's training is: finished if it was allowed as many steps as are asked for now."""
-    from cogmap.runs.folder import MODEL_FILE, RunFolder
-
-    folder, steps = trial.folder, trial.options.steps
-    trained = (folder / MODEL_FILE).is_file()
-    if trained and (steps is None or steps <= RunFolder(folder).training.steps):
-        return "finished"
-    return "begun" if (folder / "checkpoint").is_dir() else "new"
+def _line(problem: Exception) -> str:
+    words = " ".join(str(problem).split())
+    return words if isinstance(problem, CogmapError) else f"{type(problem).__name__}: {words}"
 
 
-def _finished(trial: Trial) -> Run:
+def _begun(trial: Trial, kind: Kind) -> Record:
+    """The trial's record, or a new one. What the run in its folder was trained for must be what is asked."""
+    config, record = config_hash(kind, trial), read_record(trial)
+    if record is None:
+        before = _commit_in_rows(trial) if training_state(trial) != "new" else ()
+        return Record(config, trial.command, trial.seed, trained_at=before)
+    if record.config != config and training_state(trial) != "new":
+        rule = f"the run in {trial.folder} must be of the configuration {config}, it is of {record.config}"
+        raise BadRun(f"{rule}: move it away, or give another --out")
+    return replace(record, config=config, command=trial.command)
+
+
+def _commit_in_rows(trial: Trial) -> tuple[str]:
+    """Of a run from before trials had records: the commit that its rows name."""
+    path = trial.options.results / f"{trial.table}.csv"
+    named = [
+        row for row in read_rows(path) if row["command"] == trial.command and row["method"] == trial.label
+    ]
+    return (named[0]["trained_at"] or named[0]["scored_at"] if named else UNKNOWN,)
+
+
+def _trained(trial: Trial, kind: Kind, record: Record, shown: Progress | None) -> tuple[Run, Record]:
     """The trial's run: trained, resumed, or opened with its maps built again."""
     from cogmap.runs.run import load_run
     from cogmap.tasks.learning import learn
     from cogmap.tasks.mapping import build_maps
 
-    kind, state = TABLES[trial.table], state_of(trial)
+    state, commit = training_state(trial), current_commit()
     if state == "new":  # a training that ended before its first checkpoint may have left files behind
         rmtree(trial.folder, ignore_errors=True)
-    if state != "finished":
-        choices = {**kind.training(trial), **trial.learn}
-        return learn(out=trial.folder, resume=state == "begun", **choices)
-    if kind.remaps:
-        build_maps(load_run(trial.folder), kind.training(trial)["source"])
-    return load_run(trial.folder)
+        record = replace(record, trained_at=(), walks="")
+    check_commits(trial.options.results, (*record.trained_at, commit))
+    source = kind.training(trial)
+    record = replace(record, walks=_same_walks(trial, record, digest(tuple(source.values()))), failed="")
+    write_step(trial, Step("mapping" if state == "finished" else "training"))
+    if state == "finished":
+        if kind.remaps:
+            build_maps(load_run(trial.folder), source["source"])
+        return load_run(trial.folder), record
+    if record.trained_at[-1:] != (commit,):
+        record = replace(record, trained_at=(*record.trained_at, commit))
+    record = replace(record, rows=(), scored_at="")
+    write_record(trial, record)
+    progress = Reporter(trial, shown)
+    run = learn(
+        out=trial.folder, resume=state == "begun", progress=progress, **source | _budget(trial, state)
+    )
+    seconds = run.metrics()[-1]["seconds"]
+    record = replace(record, steps=trial.options.steps, training_seconds=seconds)
+    write_record(trial, record)
+    return run, record
+
+
+def _budget(trial: Trial, state: str) -> dict[str, Any]:
+    """Keyword arguments of `learn` for the model. A training that was cut off keeps the limits it began with."""
+    from cogmap.runs.folder import RunFolder
+
+    asked = trial.learn
+    if state == "begun" and asked.get("steps", 0) <= RunFolder(trial.folder).training.steps:
+        return {name: value for name, value in asked.items() if name not in ("steps", "minutes")}
+    return asked
+
+
+def _same_walks(trial: Trial, record: Record, walks: str) -> str:
+    """What a model is mapped and scored by must be drawn as what it was trained on."""
+    if record.walks not in ("", walks):
+        rule = f"a trial must be scored by the walks it was trained on ({record.walks}), they are drawn otherwise now"
+        raise BadRun(f"{rule} ({walks}): move {trial.folder} away to train it again")
+    return walks
+
+
+def _scored(trial: Trial, kind: Kind, record: Record, run: Run, tell: Tell) -> Record:
+    started, commit = time.monotonic(), current_commit()
+    write_step(trial, Step("scoring"))
+    found = kind.score(trial, run, tell)
+    trained_at = "+".join(record.trained_at) or UNKNOWN
+    rows = rows_of(trial, found, run.metrics()[-1]["seconds"], trained_at, commit)
+    by_rollouts = METHODS[trial.method].get("vanilla") and "rollouts" in kind.own
+    record = replace(
+        record,
+        scored_at=commit,
+        scoring_seconds=time.monotonic() - started,
+        rollouts=trial.options.rollouts if by_rollouts else None,
+        rows=tuple(rows),
+    )
+    write_record(trial, record)
+    return record
+
+
+class Reporter:
+    """Keeps a file up to date with the progress of a training, so that any process can show it."""
+
+    def __init__(self, trial: Trial, shown: Progress | None) -> None:
+        from cogmap.training.progress import default_progress
+
+        self._trial, self._shown = trial, shown or default_progress()
+        self._validation: float | None = None
+        self._written = 0.0
+        self._parent = os.getppid()
+
+    def begin(self, title: str) -> None:
+        self._shown.begin(title)
+
+    def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:
+        self._shown.step(step, last_step, loss, steps_per_second)
+        if time.monotonic() - self._written > 1.0:
+            self._written = time.monotonic()
+            write_step(self._trial, Step("training", step, last_step, steps_per_second, self._validation))
+            if os.getppid() != self._parent:
+                raise ParentGone
+
+    def row(self, row: dict[str, Any]) -> None:
+        self._validation = row["validation_accuracy"]
+        self._shown.row(row)
+
+    def end(self, message: str) -> None:
+        write_step(self._trial, Step("mapping"))
+        self._shown.end(message)
+
+
+def _silent() -> Progress:
+    from cogmap.training.progress import Silent
+
+    return Silent()
+
+
+@contextmanager
+def _interrupts_stop() -> Iterator[None]:
+    """Ctrl-C leaves the checkpoint to be resumed, instead of ending the training early."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:  # whoever set another knows better
+        yield
+        return
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Interrupted
+
+    signal.signal(signal.SIGINT, stop)
+    try:
+        yield
+    except Interrupted:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, before)

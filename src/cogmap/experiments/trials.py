@@ -56,10 +56,10 @@ class Options:
     steps: int | None = None
     """At most, for each training."""
     rollouts: int = 100
-    """Of a model without a map, for each planning problem, in rooms and cubes."""
+    """Of a model without a map, for each planning problem. Rows of 1 and 10 are the first of them."""
     out: Path = Path("runs/reproduce")
-    """Where the runs go. A run that is there and complete is mapped and scored again. Its training is resumed only if
-    `steps` are more than it was allowed before."""
+    """Where the runs go, and what is known of each trial. A trial that is scored is not run again, one that was cut off
+    resumes. A finished training is continued only if `steps` are more than it was allowed before."""
     results: Path = Path("results")
     """Where the rows go, one CSV a table."""
 
@@ -93,10 +93,16 @@ class Trial:
         return {name: value for name, value in choices.items() if value is not None}
 
 
+def rollout_counts(options: Options) -> tuple[int, ...]:
+    """How many rollouts a model without a map is scored with: as many as asked for first, then 1, 10 and 100."""
+    return (options.rollouts, *(count for count in (1, 10, 100) if count < options.rollouts))
+
+
 class Kind(Protocol):
     """What differs between kinds of tables. A table is an instance, and its data are the fields."""
 
     own: ClassVar[frozenset[str]]  # of the options that only some kinds have, those of this one
+    trains_on: ClassVar[tuple[str, ...]] = ()  # fields that decide what models are trained on
     remaps: ClassVar[bool] = True  # the maps of a finished run are built again before they are scored
 
     def trials(self, table: str, options: Options) -> list[Trial]:

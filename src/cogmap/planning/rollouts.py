@@ -7,7 +7,7 @@ tail of the real walk confirms a candidate if the model, continued from there, p
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol, Self, TypeVar
 
@@ -97,11 +97,13 @@ def roll_out(
     rng: np.random.Generator,
     rollouts: int = 100,
     rows_at_once: int = 2000,
+    shown: Callable[[float], None] = lambda share: None,
 ) -> Rollouts:
     """Sample `rollouts` rollouts for each problem, and check all candidates by the tail.
 
     rows_at_once: rollouts that are computed together. Memory holds that many states, and as many again for
         tails in the worst case. The result does not depend on it.
+    shown: called with the share that is done, after every step of the rollouts that are computed together.
     """
     for name, value in (("rollouts", rollouts), ("rows_at_once", rows_at_once)):
         if value < 1:
@@ -112,10 +114,26 @@ def roll_out(
     found: list[_Candidates] = []
     for first in range(0, count * rollouts, rows_at_once):
         rows = np.arange(first, min(first + rows_at_once, count * rollouts), dtype=np.int32)
-        found.extend(_roll_out_rows(predictor, problems, rows // rollouts, rows % rollouts, actions))
+        steps = _roll_out_rows(predictor, problems, rows // rollouts, rows % rollouts, actions)
+        for step, candidates in enumerate(steps):
+            found.append(candidates)
+            share = (step + 1) / (problems.rollout_steps + 1)
+            shown((first + share * len(rows)) / (count * rollouts))
     problem, rollout, length, passed = (np.concatenate(column) for column in zip(*found, strict=True))
     order = np.lexsort((length, rollout, problem))
     return Rollouts(actions, problem[order], rollout[order], length[order], passed[order])
+
+
+def first_rollouts(found: Rollouts, count: int) -> Rollouts:
+    """The first `count` rollouts of each problem alone, with their candidates: what fewer rollouts would have found."""
+    kept = found.rollout < count
+    return Rollouts(
+        found.actions[:, :count],
+        found.problem[kept],
+        found.rollout[kept],
+        found.length[kept],
+        found.passed[kept],
+    )
 
 
 _Candidates = tuple[Integers, Integers, Integers, Booleans]

@@ -61,6 +61,7 @@ _ATLAS_WALKS = (
 # merged by Hamming distance.
 MAP_KINDS = ("atlas", "atlas, seen", "paper, atlas", "minimal", "paper")
 ROLLOUTS = 10  # of a model without a map for each problem, as in the paper's appendix
+BY_ROLLOUTS = ("imp_fallback", "ratio_sp", "optimal")
 SCORES_FILE = "scores.rooms.json"
 
 
@@ -236,10 +237,14 @@ def score_family(
     context_length: int = 100,
     rollouts: int = ROLLOUTS,
     disentangled: bool = False,
+    fewer: Sequence[int] = (),
+    shown: Callable[[float], None] = lambda share: None,
 ) -> FamilyScores:
     """All that the walks allow; `rooms` (B,) is the room of each. Without the truth no plans can be scored.
 
     disentangled: also measure how well bottlenecks predict one another, which takes half a minute.
+    fewer: numbers of rollouts that a model without a map is scored with too; `imp_fallback_1` is that of one.
+    shown: called with the share of the rollouts that is done.
     """
     from cogmap.evaluation.new_rooms import family_ceiling, in_context_accuracy, score_new_rooms
     from cogmap.models.inference import encode_targets, predict_targets
@@ -250,9 +255,10 @@ def score_family(
     ceiling = None if truth is None else family_ceiling(walks, truth.world)
     if isinstance(run.model, VanillaModel):
         accuracy = in_context_accuracy(predict_targets(run.model, walks), walks)
-        by_rollouts = (
-            {} if truth is None else {"": _roll_out(run.model, walks, truth, context_length, rollouts)}
-        )
+        by_rollouts = {}
+        if truth is not None:
+            counts = (rollouts, *fewer)
+            by_rollouts = {"": _roll_out(run.model, walks, truth, context_length, counts, shown)}
         return FamilyScores(accuracy, ceiling, by_rollouts, None)
     codes, predicted = encode_targets(run.model, walks)
     by_map = {}
@@ -296,23 +302,29 @@ def _clusters(atlas: CognitiveMap, code_tuples: Integers) -> Integers:
 
 
 def _roll_out(
-    model: VanillaModel, walks: Walks, truth: Truth, context_length: int, rollouts: int
+    model: VanillaModel,
+    walks: Walks,
+    truth: Truth,
+    context_length: int,
+    counts: Sequence[int],
+    shown: Callable[[float], None],
 ) -> dict[str, Any]:
+    """Plans of the first of `counts` rollouts for each problem, and, with the number in their names, of the others."""
     from cogmap.evaluation.planning import paper_problems, rollout_problems, score_rollouts
     from cogmap.models.rollout_predictor import InBaseRolloutPredictor, rows_at_once
-    from cogmap.planning.rollouts import roll_out
+    from cogmap.planning.rollouts import first_rollouts, roll_out
 
     asked = paper_problems(walks, context_length, walks.num_walks)
     questions = rollout_problems(asked, walks)
     rng = np.random.default_rng(0)
-    found = roll_out(InBaseRolloutPredictor(model), questions, rng, rollouts, rows_at_once(model.config))
-    planned = score_rollouts(found, asked, truth).planning
-    return {
-        "imp_fallback": planned.imp_fallback,
-        "ratio_sp": planned.ratio_sp,
-        "optimal": planned.optimal,
-        "problems": len(asked),
-    }
+    at_once = rows_at_once(model.config)
+    found = roll_out(InBaseRolloutPredictor(model), questions, rng, max(counts), at_once, shown)
+    values: dict[str, Any] = {}
+    for count in counts:
+        planned = score_rollouts(first_rollouts(found, count), asked, truth).planning
+        end = "" if count == counts[0] else f"_{count}"
+        values |= {f"{name}{end}": getattr(planned, name) for name in BY_ROLLOUTS}
+    return values | {"problems": len(asked)}
 
 
 def _disentanglement(codes: Codes) -> float | None:

@@ -1,0 +1,78 @@
+"""Trials on this machine: one process and one thread each, as many at once as there are free cores."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+
+from cogmap.experiments.ledger import log_line
+from cogmap.experiments.runner import Job, Outcome, attempt
+
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+RETRIES = 3  # of a trial whose process was killed; each resumes from the checkpoint
+LOOK_EVERY = 0.5  # seconds
+
+
+def free_cores() -> int:
+    """Cores that this process may use and that were idle in the last minute, at least one."""
+    from loky import cpu_count
+
+    busy = os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+    return max(1, cpu_count() - round(busy))
+
+
+def run_locally(jobs: Sequence[Job], at_once: int) -> Iterator[Outcome | None]:
+    """The outcomes as they come, and None now and then in between, so that progress can be shown."""
+    slots = Slots()
+    with ThreadPoolExecutor(at_once) as threads:
+        waiting: set[Future[Outcome]] = {threads.submit(slots.run, job) for job in jobs}
+        try:
+            while waiting:
+                done, waiting = wait(waiting, LOOK_EVERY, FIRST_COMPLETED)
+                yield from (future.result() for future in done)
+                yield None
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            slots.kill()
+            raise
+
+
+class Slots:
+    """The processes of the trials in progress. A trial has its own, so that one that is killed takes no other along."""
+
+    def __init__(self) -> None:
+        from loky import ProcessPoolExecutor
+
+        self._new = ProcessPoolExecutor
+        self._live: set[ProcessPoolExecutor] = set()
+        self._stopped = False
+
+    def run(self, job: Job) -> Outcome:
+        from loky.process_executor import TerminatedWorkerError
+
+        for _ in range(1 + RETRIES):
+            process = self._new(max_workers=1, env=ONE_THREAD, initializer=_ignore_interrupts)
+            self._live.add(process)
+            try:
+                return process.submit(attempt, job).result()
+            except TerminatedWorkerError:
+                if self._stopped:
+                    break
+                log_line(job.trial, "its process was killed")
+            finally:
+                self._live.discard(process)
+                process.shutdown(wait=True, kill_workers=True)
+        return Outcome(job.trial, failed=f"its process was killed {1 + RETRIES} times")
+
+    def kill(self) -> None:
+        """End all processes; their trainings can be resumed."""
+        self._stopped = True
+        for process in list(self._live):
+            process.shutdown(wait=False, kill_workers=True)
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C goes to all processes of a terminal. The first one ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
