@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from coded_worlds import Coding, encode, grid
-from test_minimise import merged_pairs
 
 from cogmap.errors import BadConfig, BadRun
 from cogmap.maps.build import build_map
@@ -16,7 +15,6 @@ from cogmap.maps.cluster import hamming_clusters
 from cogmap.maps.counts import unique_codes
 from cogmap.records import Codes, CognitiveMap, Walks
 
-NO_PLACES = "no code is frequent enough, with clear transitions, to stand for a place"
 NO_NEIGHBOURS = "no code kept two neighbours each way above the threshold"
 GOLDEN = Path(__file__).parents[1] / "golden" / "gru_room_codes.npz"
 
@@ -52,7 +50,7 @@ def node_positions(found: CognitiveMap, codes: Codes, positions: np.ndarray, pla
 def test_codes_of_a_trained_model_give_the_room(golden) -> None:
     """Codes of a GRU after half a minute of training: 48 nodes, 192 edges, all of them right."""
     codes, walks, arrays = golden
-    found = build_map(codes, walks)
+    found = build_map(codes, walks).deterministic()
     place = node_positions(found, codes, arrays["positions"], 48)
     assert sorted(place) == list(range(48))
     assert found.num_edges == 192
@@ -73,26 +71,37 @@ def test_the_papers_map_of_the_same_codes(golden) -> None:
 
 def test_supports_add_up(minimal, coded) -> None:
     moves = int((coded.walks.lengths - 1).sum())
-    assert 0.9 * moves < minimal.edge_support.sum() <= moves
-    assert minimal.node_support.sum() <= coded.walks.lengths.sum()
+    rounding = minimal.num_edges / 2  # expected counts are rounded
+    assert 0.9 * moves < minimal.edge_support.sum() <= moves + rounding
+    assert minimal.node_support.sum() <= coded.walks.lengths.sum() + minimal.num_nodes / 2
     leaving = np.bincount(minimal.edge_source, weights=minimal.edge_support)
-    assert (leaving <= minimal.node_support).all()
+    assert (leaving <= minimal.node_support + 2).all()
     assert minimal.edge_support.min() > 0
     assert 0.9 < minimal.explained <= 1
 
 
+def test_probabilities_of_edges_and_observations_sum_to_one(minimal) -> None:
+    move = minimal.edge_source.astype(np.int64) * 4 + minimal.edge_action
+    total = np.bincount(move, weights=minimal.edge_probability)
+    np.testing.assert_allclose(total[total > 0], 1)
+    np.testing.assert_allclose(np.bincount(minimal.seen_node, weights=minimal.seen_probability), 1)
+    assert not minimal.edge_imagined.any()
+
+
 def test_a_minimal_map_is_deterministic_and_a_paper_map_names_every_code(minimal, coded) -> None:
-    pairs = minimal.edge_source.astype(np.int64) * 4 + minimal.edge_action
-    assert len(np.unique(pairs)) == minimal.num_edges
+    likeliest = minimal.deterministic()
+    pairs = likeliest.edge_source.astype(np.int64) * 4 + likeliest.edge_action
+    assert len(np.unique(pairs)) == likeliest.num_edges == 192
+    assert set(pairs) == set(minimal.edge_source.astype(np.int64) * 4 + minimal.edge_action)
     paper = build_map(coded.codes, coded.walks, kind="paper")
     assert paper.kind == "paper"
     assert (paper.code_node >= 0).all()
     assert paper.num_nodes > minimal.num_nodes == 48
 
 
-def test_explained_is_the_share_of_moves_that_follow_an_edge(coded) -> None:
+def test_explained_is_the_share_of_moves_that_follow_an_edge_of_the_papers_map(coded) -> None:
     """Against a plain loop over the steps."""
-    for kind in ("minimal", "paper"):
+    for kind in ("paper",):
         found = build_map(coded.codes, coded.walks, kind=kind)
         edges = set(
             zip(
@@ -120,24 +129,28 @@ def test_nothing_depends_on_how_walks_are_ordered_or_codes_are_named(minimal, co
     codes = Codes(name[coded.codes.codes[order]], coded.codes.lengths[order], coded.codes.num_codes)
     found = build_map(codes, shuffled)
     assert found.num_nodes == minimal.num_nodes
-    assert sorted(found.edge_support) == sorted(minimal.edge_support)
+    assert sorted(found.deterministic().edge_support) == sorted(minimal.deterministic().edge_support)
     assert sorted(found.node_support) == sorted(minimal.node_support)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_a_model_that_merges_places_is_not_trusted(seed: int) -> None:
-    coded = merged_pairs(seed)
-    found = build_map(coded.codes, coded.walks)
-    assert any("have no clear target" in warning for warning in found.warnings)
-
-
-def test_codes_that_mean_nothing_are_not_trusted() -> None:
+def test_codes_that_mean_nothing_predict_nothing() -> None:
+    """Observations by chance: whatever the map is, it does not claim to know what comes next."""
     rng = np.random.default_rng(0)
     lengths = np.full(100, 100)
     walks = Walks(rng.integers(0, 4, (100, 100)), rng.integers(0, 4, (100, 99)), lengths, 4, 4)
     found = build_map(Codes(rng.integers(0, 50, (100, 100, 1)), lengths, 50), walks)
-    assert (found.num_nodes, found.num_edges) == (0, 0)
-    assert found.warnings == (NO_PLACES,)
+    assert found.explained < 0.35
+
+
+def test_a_map_that_predicts_worse_than_its_model_says_so_first(coded) -> None:
+    """One code for each observation, of a model that predicts every next observation."""
+    walks = coded.walks
+    codes = Codes(walks.observations[..., None], walks.lengths, 4)
+    found = build_map(codes, walks, predicted=np.array(walks.observations[:, 1:]))
+    assert found.model_accuracy == 1.0
+    assert found.num_nodes < 48
+    assert found.warnings[0].startswith("the map predicts ")
+    assert "the model 100.0%" in found.warnings[0]
 
 
 def test_labels_and_sizes_come_through(coded) -> None:
@@ -157,13 +170,15 @@ def test_labels_and_sizes_come_through(coded) -> None:
         assert found.action_labels == ("up", "down", "left", "right")
 
 
-@pytest.mark.parametrize("kind", ["minimal", "paper"])
-def test_two_steps_are_enough_for_a_map_without_nodes(kind: str) -> None:
+def test_two_steps_are_enough_for_a_map() -> None:
     lengths = np.array([2])
     walks = Walks(np.zeros((1, 2), int), np.zeros((1, 1), int), lengths, 1, 1)
-    found = build_map(Codes(np.zeros((1, 2, 1), int), lengths, 3), walks, kind=kind)
-    assert (found.num_nodes, found.num_edges, found.explained) == (0, 0, 0.0)
-    assert found.warnings == ({"minimal": NO_PLACES, "paper": NO_NEIGHBOURS}[kind],)
+    codes = Codes(np.zeros((1, 2, 1), int), lengths, 3)
+    found = build_map(codes, walks)
+    assert (found.num_nodes, found.num_edges) == (1, 1)
+    paper = build_map(codes, walks, kind="paper")
+    assert (paper.num_nodes, paper.num_edges, paper.explained) == (0, 0, 0.0)
+    assert paper.warnings == (NO_NEIGHBOURS,)
 
 
 def test_a_world_of_one_place() -> None:
@@ -206,8 +221,6 @@ def test_tuples_joined_beforehand_make_a_map_of_few_steps() -> None:
     coded = encode(grid(4, 5, 3, rng), 4, 400, rng)
     variant = rng.integers(1, 10, (4, 400, 4)) * (rng.random((4, 400, 4)) < 0.4)
     codes = Codes(10 * coded.positions[:, :, None] + variant, coded.codes.lengths, 200)
-    alone = build_map(codes, coded.walks)
     joined = build_map(codes, coded.walks, cluster=partial(hamming_clusters, d_hamming=0.25))
-    assert alone.num_nodes < 20
     assert joined.num_nodes == 20
     assert sorted(node_positions(joined, codes, coded.positions, 20)) == list(range(20))

@@ -261,7 +261,9 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
             number[one] = number[other]
             merged = account(walks, join_states(current.counts, number, current.num_states - 1))
             merged = _drop_edges(walks, merged)
-            if merged.length < current.length - _SETTLED:
+            lost = current.found.log_likelihood - merged.found.log_likelihood
+            # Two states of one place lose nothing but what they had fitted to chance.
+            if merged.length < current.length - _SETTLED and lost < 2 * _name(current):
                 current, tried = merged, set()
                 break
         else:
