@@ -191,12 +191,24 @@ def _outcome(made: Run, seconds: float) -> tuple[dict[str, Any], list[str]]:
         }
         line += _size_of(made)
     lines = [f"{line}, {seconds:.0f} s{_next_command(made)}"]
-    lines += [f"warning: {warning}" for warning in outcome.get("warnings", ())]
+    lines = [*(f"warning: {warning}" for warning in outcome.get("warnings", ())), *lines]
+    lines += _as_machine(made)
     if made.quantizer is not None:
         outcome["clusters"] = made.quantizer.num_clusters
         kept = made.folder / "quantizer.npz"
         lines.append(f"views in {made.quantizer.num_clusters} clusters, kept in {kept}")
     return outcome, lines
+
+
+def _as_machine(made: Run) -> list[str]:
+    """A hint where the log looks like one of inputs and outputs."""
+    from cogmap.maps.machine import has_outputs_on_moves, machine_of_map
+
+    if made.task != "places" or not made.has_map or not has_outputs_on_moves(made.map):
+        return []
+    states = machine_of_map(made.map).num_states
+    command = f"cogmap map {made.folder} --outputs-on-moves --out machine.dot"
+    return [f"as a machine with outputs on its moves it has {states} states: {command}"]
 
 
 def _size_of(made: Run) -> str:

@@ -10,6 +10,7 @@ import tyro
 from cogmap.commands.output import print_json, refuse_to_overwrite
 from cogmap.errors import BadConfig
 from cogmap.maps.export import write_map
+from cogmap.maps.machine import machine_of_map, write_machine
 from cogmap.records import CognitiveMap
 from cogmap.runs.folder import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
@@ -30,10 +31,27 @@ class Args:
     """which map: the minimal one, or the paper's"""
     out: Path | None = None
     """where to write it: .npz, .graphml, .dot or .json; without it a map that was built becomes the run's own"""
+    outputs_on_moves: bool = False
+    """write the map as a Mealy machine, to .dot or .json: observations are what actions gave, as with requests and
+    responses, and places that differ only in the last one are one state"""
     force: bool = False
     """overwrite a file that is there"""
     json: bool = False
     """print what was written as JSON"""
+
+
+def _write_machine(args: Args, found: CognitiveMap) -> None:
+    if args.out is None:
+        raise BadConfig("`--outputs-on-moves` writes a machine: give --out FILE.dot or FILE.json")
+    machine = machine_of_map(found)
+    write_machine(args.out, machine)
+    moves = int((machine.next_state >= 0).sum())
+    if args.json:
+        print_json({"machine": str(args.out), "states": machine.num_states, "moves": moves})
+        return
+    untried = machine.next_state.size - moves
+    more = f", {untried} were never tried" if untried else ""
+    print(f"wrote {args.out}: a machine of {machine.num_states} states with {moves} moves{more}")
 
 
 def _trusted(found: CognitiveMap) -> str:
@@ -54,6 +72,9 @@ def run(args: Args) -> None:
     found = (
         opened.map_of(args.kind) if args.walks is None else map_file(opened, args.walks, args.kind, args.room)
     )
+    if args.outputs_on_moves:
+        _write_machine(args, found)
+        return
     out = args.out or args.run / MAP_FILES[args.kind]
     write_map(out, found)
     if args.json:

@@ -20,7 +20,7 @@ from cogmap.records import Floats, PredictedFutures
 SAME_FUTURE = 0.02
 # For the paper's builder, which cannot merge duplicates by what follows them: as far as codes may be joined so that
 # most places have one. Predictions that are right differ by nearly 1 between places within S steps of a difference.
-NEARLY_SAME_FUTURE = 0.5
+NEARLY_SAME_FUTURE = 0.7
 
 
 def canonical_codes(

@@ -47,6 +47,7 @@ _RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
 _POLISHED = 3  # of all proposals, the shortest ones
 _ROUNDS = 6  # of expectation-maximisation that settle a proposal
 _ROUNDS_OF_SPLIT = 30  # a new bit starts from nothing
+_CHANCY = 0.8  # of the states: where the moves of more are in doubt, chance is in the world
 _STAYS = 0.9  # chance that a new hidden bit stays as it is
 _PAIRS = 6  # nearest pairs that are tried to be merged
 _RARER = 0.3  # of the other's visits
@@ -183,7 +184,7 @@ def _shortest(walks: Walks, steps: Whole, num_labels: int) -> Account:
     )
     failed = 0
     for seed in range(_SPLITS):
-        if _doubt(best[0].counts).sum() < _name(best[0]) or failed == _PATIENCE:
+        if not _may_hide_states(best[0]) or failed == _PATIENCE:
             break
         # Not only the best: what it lacks may stand in the next best.
         split = _split(walks, best[failed // 2 % len(best)], seed)
@@ -353,6 +354,12 @@ def _doubt(counts: StateCounts) -> Floats:
     return np.bincount(counts.row // counts.num_actions, weights=nats, minlength=counts.num_states).astype(
         float
     )
+
+
+def _may_hide_states(current: Account) -> bool:
+    """Whether some states' moves are in doubt, but not most of them: then it is chance, which no split removes."""
+    doubtful = _doubt(current.counts) > _name(current)
+    return bool(doubtful.any()) and float(doubtful.mean()) < _CHANCY
 
 
 def _split(walks: Walks, current: Account, seed: int) -> list[Account]:

@@ -1,0 +1,129 @@
+"""The shortest account of walks: machines come back as they are, and lengths are what they should be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cogmap.environments.machines import MachineWorld, random_machine
+from cogmap.maps.distance import StateDistances
+from cogmap.maps.hmm import StateCounts, count_states
+from cogmap.maps.search import Account, account, description_length, find_states
+from cogmap.records import TableWorld, Walks
+from cogmap.walks.sample import Agent, sample_walks
+
+
+def isomorphic(found: Account, world: TableWorld, positions: np.ndarray) -> bool:
+    """Whether states and visited positions are one to one, and every likeliest edge is the world's."""
+    visited = np.unique(positions)
+    pairs = np.unique(np.stack([found.found.path.ravel(), positions.ravel()]), axis=1)
+    counts = found.counts
+    at = np.zeros((found.num_states, world.num_positions), dtype=int)
+    np.add.at(at, (found.found.path.ravel(), positions.ravel()), 1)
+    place = at.argmax(axis=1)
+    if sorted(place) != visited.tolist() or len(pairs[0]) < len(visited):
+        return False
+    source, action = np.divmod(counts.row, counts.num_actions)
+    main = counts.count > 0.5 * counts.tries[counts.row]
+    wanted = world.next_position[place[source[main]], action[main]]
+    return bool((place[counts.target[main]] == wanted).all())
+
+
+def labelled(world: TableWorld, walks: int, steps: int, seed: int, start: int | None = None):
+    return sample_walks(world, walks, steps, np.random.default_rng(seed), Agent(start=start))
+
+
+@settings(max_examples=8, deadline=None)
+@given(states=st.integers(3, 9), inputs=st.integers(2, 4), seed=st.integers(0, 10_000))
+def test_a_random_machine_given_with_perfect_codes_comes_back(states: int, inputs: int, seed: int) -> None:
+    world = MachineWorld(random_machine(states, inputs, 3, seed))
+    walks, truth = labelled(world, 60, 60, seed, start=0)
+    tries = np.zeros(world.next_position.shape)
+    np.add.at(tries, (truth.positions[:, :-1], walks.actions), 1)
+    found = find_states(walks, truth.positions, world.num_positions)
+    if tries[np.unique(truth.positions)].min() >= 20:
+        assert isomorphic(found, world, truth.positions)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_one_code_in_twenty_wrong_and_it_still_does(seed: int) -> None:
+    world = MachineWorld(random_machine(6, 3, 3, seed))
+    walks, truth = labelled(world, 100, 100, seed, start=0)
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(truth.positions.shape) < 0.05
+    codes = np.where(wrong, rng.integers(0, world.num_positions, truth.positions.shape), truth.positions)
+    assert isomorphic(find_states(walks, codes, world.num_positions), world, truth.positions)
+
+
+def test_two_states_that_differ_on_one_input_of_nine_tried_twenty_times_stay_two() -> None:
+    """A hub leads to either of two rooms, which look alike; input 8 alone shows which it is."""
+    table = np.full((5, 9), 0)
+    table[0] = [1, 2] + [0] * 7
+    table[1], table[2] = 1, 2
+    table[1, 0] = table[2, 0] = 0  # both lead back
+    table[1, 8], table[2, 8] = 3, 4
+    world = TableWorld(table, np.array([0, 1, 1, 2, 3]), 4)
+    walks, truth = labelled(world, 60, 60, 0, start=0)
+    tries = np.zeros((5, 9), dtype=int)
+    np.add.at(tries, (truth.positions[:, :-1], walks.actions), 1)
+    assert tries[1:3, 8].min() >= 20
+    found = find_states(walks, truth.positions, 5)
+    assert isomorphic(found, world, truth.positions)
+
+
+def test_many_codes_a_place_are_merged_and_rare_differences_are_not() -> None:
+    world = TableWorld(np.array([[1, 2], [0, 3], [3, 0], [2, 1]]), np.array([0, 1, 1, 0]), 2)
+    walks, truth = labelled(world, 40, 100, 3)
+    codes = 7 * truth.positions + np.random.default_rng(0).integers(0, 7, truth.positions.shape)
+    found = find_states(walks, codes, 28)
+    assert found.num_states == len(
+        np.unique(StateDistances(count_states(truth.positions, walks, 4)).merged(0.1)[0])
+    )
+
+
+def test_the_length_of_a_ring_worked_out_by_hand() -> None:
+    """Three places in a ring, each with its own observation, one action, walks from one start.
+
+    Walks cost nothing: every step is certain, but for the share of other starts. Three names and looks; three moves
+    listed; one start.
+    """
+    steps = np.tile([0, 1, 2], (10, 10))
+    walks = Walks(steps, np.zeros((10, 29), int), np.full(10, 30), 3, 1)
+    found = account(walks, count_states(steps, walks, 3))
+    name = look = np.log(3)
+    starts = -10 * np.log((10 + 1 / 3) / 11)  # `first` plus the share of visits
+    assert found.found.log_likelihood == pytest.approx(-starts)
+    assert found.length == pytest.approx(starts + 3 * (name + look) + 3 * name + name)
+
+
+def test_a_further_target_costs_its_name_and_a_probability() -> None:
+    """The same states with a slip in one of a hundred moves."""
+    steps = np.tile([0, 1], (5, 20))
+    straight = account(Walks(steps, np.zeros((5, 39), int), np.full(5, 40), 2, 1), _turns(steps))
+    slipped = steps.copy()
+    slipped[0, 11:] = 1 - slipped[0, 11:]
+    walks = Walks(slipped, np.zeros((5, 39), int), np.full(5, 40), 2, 1)
+    found = account(walks, count_states(slipped, walks, 2))
+    tries = found.counts.tries[1 if slipped[0, 10] else 0]
+    # The moves from that state: all but one follow the ring.
+    nats = -((tries - 1) * np.log((tries - 1) / tries) + np.log(1 / tries))
+    price = np.log(2) + 0.5 * np.log(tries)
+    # Visits move a little, and with them the chance of a start at the other state.
+    assert found.length - straight.length == pytest.approx(nats + price, abs=0.05)
+
+
+def _turns(steps: np.ndarray) -> StateCounts:
+    return count_states(steps, Walks(steps, np.zeros((5, 39), int), np.full(5, 40), 2, 1), 2)
+
+
+def test_the_truth_is_shorter_than_a_map_that_merges_or_doubles() -> None:
+    world = TableWorld(np.array([[1, 0], [2, 0], [2, 0]]), np.array([0, 0, 1]), 2)
+    walks, truth = labelled(world, 50, 50, 0)
+    length = account(walks, count_states(truth.positions, walks, 3)).length
+    merged = account(walks, count_states(np.array([0, 0, 1])[truth.positions], walks, 2)).length
+    doubled = truth.positions + 3 * np.random.default_rng(0).integers(0, 2, truth.positions.shape)
+    assert length < merged
+    assert length < account(walks, count_states(doubled, walks, 6), rounds=1).length
+    assert description_length(account(walks, count_states(truth.positions, walks, 3)).found) == length
