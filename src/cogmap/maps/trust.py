@@ -83,10 +83,8 @@ def trust(counts: StateCounts, held: HeldOut) -> Trust:
     if worse - better <= max(by_chance, _NOTABLE * known.sum()):
         return Trust(by_map, by_model, ())
     shares = f"the map predicts {by_map:.1%} of held-out observations, the model {by_model:.1%}"
-    return Trust(by_map, by_model, (f"{shares}: some places are missing or merged, {_ADVICE}",))
-
-
-_ADVICE = "give more walks, train longer or predict more steps"
+    advice = "some places are missing or merged, give more walks, train longer or predict more steps"
+    return Trust(by_map, by_model, (f"{shares}: {advice}",))
 
 
 def minimal_warnings(counts: StateCounts, found: Trust) -> tuple[str, ...]:
