@@ -81,5 +81,7 @@ def test_no_nodes_one_node_two_nodes() -> None:
     found = map_of(TableWorld(np.array([[0]]), np.array([0]), 1))
     nothing = {name: np.zeros(0, int) for name in ("node_observation", "node_support", "code_node")}
     edges = {name: np.zeros(0, int) for name in ("edge_source", "edge_action", "edge_target", "edge_support")}
-    empty = CognitiveMap(**{**vars(found), **nothing, **edges, "code_tuples": np.zeros((0, 1), int)})
+    derived = dict.fromkeys(("edge_probability", "edge_imagined", "seen_node"))
+    fields = {**vars(found), **nothing, **edges, **derived}
+    empty = CognitiveMap(**{**fields, "code_tuples": np.zeros((0, 1), int)})
     assert layout_map(empty).shape == (0, 2)

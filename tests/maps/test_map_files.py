@@ -98,7 +98,13 @@ def test_networkx_keeps_direction_parallel_edges_and_words() -> None:
     assert graph.number_of_nodes() == 3
     assert sorted(graph.edges(keys=True)) == [(0, 1, 0), (0, 1, 1), (1, 2, 1), (2, 2, 0)]
     assert graph.nodes[0] == {"observation": 2, "label": "blue <&> ü", "support": 30}
-    assert graph.edges[0, 1, 1] == {"action": 1, "label": "up", "support": 8}
+    assert graph.edges[0, 1, 1] == {
+        "action": 1,
+        "label": "up",
+        "support": 8,
+        "probability": 1.0,
+        "imagined": False,
+    }
     assert networkx.shortest_path(graph, 0, 2) == [0, 1, 2]
     assert not networkx.has_path(graph, 2, 0)
 
@@ -137,7 +143,8 @@ def test_json_holds_the_whole_map(tmp_path) -> None:
     export_map(small_map(), tmp_path / "map.json")
     value = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     assert value["nodes"][2] == {"id": 2, "observation": 2, "label": "blue <&> ü", "support": 10}
-    assert value["edges"][2] == {"source": 1, "target": 2, "action": 1, "label": "up", "support": 7}
+    edge = {"source": 1, "target": 2, "action": 1, "label": "up", "support": 7}
+    assert value["edges"][2] == {**edge, "probability": 1.0, "imagined": False}
     assert (value["kind"], value["explained"], value["warnings"]) == ("minimal", 0.75, ["one", "two: ü"])
 
 

@@ -11,6 +11,7 @@ from cogmap.environments import AliasedRoom, EgocentricRoom, TableWorld, torus
 from cogmap.evaluation.ged import true_map
 from cogmap.maps.layout import layout_map
 from cogmap.maps.turns import find_turns
+from cogmap.records import EDGE_FIELDS
 
 ROOM = EgocentricRoom(5, 6, seed=1, textures="painted")
 
@@ -34,8 +35,7 @@ def test_a_map_that_does_not_know_every_turn_is_drawn_as_any_other() -> None:
     whole = true_map(ROOM)
     kept = np.flatnonzero(whole.edge_action != 0)[1:]  # all turns but one, in each sense
     kept = np.concatenate([np.flatnonzero(whole.edge_action == 0), kept[kept != kept.max()]])
-    fields = ("edge_source", "edge_action", "edge_target", "edge_support")
-    partial = dataclasses.replace(whole, **{name: getattr(whole, name)[kept] for name in fields})
+    partial = dataclasses.replace(whole, **{name: getattr(whole, name)[kept] for name in EDGE_FIELDS})
     assert find_turns(partial) is None
     assert np.isfinite(layout_map(partial)).all()
 
