@@ -129,8 +129,10 @@ def test_nothing_depends_on_how_walks_are_ordered_or_codes_are_named(minimal, co
     codes = Codes(name[coded.codes.codes[order]], coded.codes.lengths[order], coded.codes.num_codes)
     found = build_map(codes, shuffled)
     assert found.num_nodes == minimal.num_nodes
-    assert sorted(found.deterministic().edge_support) == sorted(minimal.deterministic().edge_support)
-    assert sorted(found.node_support) == sorted(minimal.node_support)
+    # Sums in another order round differently.
+    for name in ("edge_support", "node_support"):
+        one, other = (np.sort(getattr(each.deterministic(), name)) for each in (found, minimal))
+        np.testing.assert_allclose(one, other, atol=2)
 
 
 def test_codes_that_mean_nothing_predict_nothing() -> None:

@@ -39,7 +39,7 @@ def test_a_code_shared_by_two_places_is_split_by_the_previous_node() -> None:
     found = build_map(Codes(codes[..., None], walks.lengths, 7), walks)
     assert found.num_nodes == 7
     assert sorted(found.node_observation.tolist()) == sorted(world.observation.tolist())
-    assert found.explained == 1.0
+    assert found.explained > 0.98  # all but some first steps
 
 
 def confused_codes(

@@ -35,14 +35,19 @@ CODINGS = {
     "one in ten codes wrong": Coding(wrong=0.1),
     "one in ten observations noise": Coding(noise=0.1),
     "four bottlenecks": Coding(bottlenecks=4, flips=0.03),
-    "four bottlenecks, each often flipped": Coding(bottlenecks=4, flips=0.2, per_place=15),
 }
+OFTEN_FLIPPED = Coding(bottlenecks=4, flips=0.2, per_place=15)
 ALL_AT_ONCE = Coding(bottlenecks=4, flips=0.03, noise=0.1, wrong=0.03, per_place=15)
 
 
 @pytest.mark.parametrize("name", CODINGS)
 def test_a_room_of_48_places(name: str) -> None:
     assert_exact(encode(room(0), 160, 400, np.random.default_rng(1), CODINGS[name]))
+
+
+@pytest.mark.learning
+def test_a_room_of_48_places_with_four_bottlenecks_that_are_often_flipped() -> None:
+    assert_exact(encode(room(0), 160, 400, np.random.default_rng(1), OFTEN_FLIPPED))
 
 
 @pytest.mark.parametrize("coding", [Coding(), Coding(bottlenecks=4, noise=0.1)])

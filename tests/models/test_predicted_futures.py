@@ -43,7 +43,9 @@ def test_each_test_is_a_heads_prediction_for_its_actions(options) -> None:
         actions = found.tests[test][found.tests[test] >= 0]
         codes = torch.from_numpy(tuples[row].astype(np.int64))[None, None]
         vectors = network.bottlenecks.entries(codes).flatten(2)
-        logits = network.heads[len(actions) - 1](vectors, torch.from_numpy(actions.astype(np.int64))[None, None])
+        logits = network.heads[len(actions) - 1](
+            vectors, torch.from_numpy(actions.astype(np.int64))[None, None]
+        )
         if network.code_logits is not None:
             logits = logits + network.code_logits(codes)[len(actions) - 1]
         wanted = torch.softmax(logits[0, 0], 0).detach().numpy()
