@@ -15,7 +15,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, get_args
 
-from cogmap.errors import CogmapError
+from cogmap.errors import CogmapError, Stopped
+from cogmap.signals import Terminated, raise_when_terminated
 from cogmap.version import __version__
 
 COMMANDS = {  # name: (module, what it does)
@@ -38,18 +39,23 @@ COMMANDS = {  # name: (module, what it does)
         "say what is installed, what is missing, and the line that installs it",
     ),
 }
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 141, 130  # exit codes, the last two as shells have them
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 141, 130, 143  # exit codes, all but the first as shells have them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. What a user can fix is printed in one line; a traceback is a bug of ours."""
+    raise_when_terminated()
     try:
         _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
+    except Stopped as error:
+        return _fail(str(error), TERMINATED)
     except CogmapError as error:
         return _fail(str(error), BAD_INPUT)
     except MemoryError as error:
         return _fail(f"not enough memory: {error}", BAD_INPUT)
+    except Terminated:
+        return _fail("stopped", TERMINATED)
     except KeyboardInterrupt:
         return _fail("stopped", INTERRUPTED)
     except BrokenPipeError:

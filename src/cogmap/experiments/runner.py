@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from shutil import rmtree
 from typing import TYPE_CHECKING, Literal
 
 from cogmap.errors import BadConfig
@@ -67,13 +66,13 @@ def run_trial(trial: Trial, tell: Tell = print) -> list[Row]:
 
 def state_of(trial: Trial) -> State:
     """How far a trial's training is: finished if it was allowed as many steps as are asked for now."""
-    from cogmap.runs.folder import MODEL_FILE, RunFolder
+    from cogmap.runs.folder import CONFIG_FILE, MODEL_FILE, RunFolder
 
     folder, steps = trial.folder, trial.options.steps
     trained = (folder / MODEL_FILE).is_file()
     if trained and (steps is None or steps <= RunFolder(folder).training.steps):
         return "finished"
-    return "begun" if (folder / "checkpoint").is_dir() else "new"
+    return "begun" if (folder / CONFIG_FILE).is_file() else "new"
 
 
 def _finished(trial: Trial) -> Run:
@@ -83,8 +82,6 @@ def _finished(trial: Trial) -> Run:
     from cogmap.tasks.mapping import build_maps
 
     kind, state = TABLES[trial.table], state_of(trial)
-    if state == "new":  # a training that ended before its first checkpoint may have left files behind
-        rmtree(trial.folder, ignore_errors=True)
     if state != "finished":
         choices = {**kind.training(trial), **trial.learn}
         return learn(out=trial.folder, resume=state == "begun", **choices)

@@ -38,6 +38,7 @@ QUANTIZER_FILE, VIEWS_FILE = "quantizer.npz", "views.npz"  # of a run that learn
 TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"  # of a run that learned from a text
 ATLAS_FILE = "atlas.npz"  # of a run that learned a family of rooms
 EARLY_MAP_FILE = "map.early.npz"  # of a training in progress
+LOCK_FILE = ".lock"  # held by the process that is writing
 
 TaskName = Literal["places", "family", "text"]
 MapKind = Literal["minimal", "paper"]

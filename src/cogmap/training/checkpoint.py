@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
 
+from cogmap.checks import checked_object
 from cogmap.errors import BadRun
-from cogmap.files import write_whole
+from cogmap.files import parse_json, write_whole
 
 
 def save_tensors(
@@ -34,10 +35,12 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise BadRun(f"a run must hold {Path(path).name}, {path} does not exist")
     try:
         with safe_open(str(path), framework="pt") as stored:
-            numbers = json.loads((stored.metadata() or {}).get("numbers", "{}"))
-            return {name: stored.get_tensor(name) for name in stored.keys()}, numbers  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as problem:
-        raise BadRun(f"{path} must be a whole safetensors file: {problem}") from problem
+            numbers = parse_json((stored.metadata() or {}).get("numbers", "{}"))
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+    except Exception as problem:  # of safetensors, and of torch for a kind of numbers that it does not have
+        reason = " ".join(str(problem).split()) or type(problem).__name__
+        raise BadRun(f"{path} must be a whole safetensors file: {reason}") from problem
+    return tensors, checked_object(numbers, f"the numbers of {path}", BadRun)
 
 
 def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
@@ -49,6 +52,8 @@ def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source:
         if tensors[name].shape != tensor.shape:
             rule = f"{source} must hold {name} of shape {tuple(tensor.shape)}"
             raise BadRun(f"{rule}, got {tuple(tensors[name].shape)}")
+        if tensors[name].dtype != tensor.dtype:
+            raise BadRun(f"{source} must hold {name} as {tensor.dtype}, got {tensors[name].dtype}")
     module.load_state_dict({name: tensors[name] for name in expected})
 
 

@@ -20,6 +20,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from cogmap.checks import checked
+from cogmap.errors import BadRun
 from cogmap.training.config import TrainingConfig
 
 WARM_UP_STEPS = 50
@@ -138,5 +140,9 @@ class Schedule:
 
 
 def restored_schedule(state: Mapping[str, Any]) -> Schedule:
-    """The schedule in a checkpoint, which an earlier version may have written."""
-    return Schedule(**{RENAMED.get(name, name): value for name, value in state.items()})
+    """The schedule in a checkpoint, which an earlier version may have written; `BadRun` for any other."""
+    current = {RENAMED.get(name, name): value for name, value in state.items()}
+    schedule = checked(Schedule, current, "the schedule of a checkpoint", BadRun)
+    if schedule.decay_from is not None and schedule.decay_steps < 1:
+        raise BadRun(f"`decay_steps` of a decay must be at least 1, got {schedule.decay_steps}")
+    return schedule

@@ -17,7 +17,7 @@ import numpy as np
 from cogmap.errors import BadWalks
 from cogmap.files import read_arrays, write_arrays
 from cogmap.records import Booleans, Integers, Walks
-from cogmap.walks.batches import Window, WindowSampler
+from cogmap.walks.batches import Window, WindowSampler, lane_numbers
 from cogmap.walks.npz import arrays_from_walks, integer_array
 from cogmap.walks.store import prefix_errors
 from cogmap.walks.truth_store import truth_path
@@ -92,9 +92,12 @@ class InBaseSampler(WindowSampler):
         super().restore(state)
         self._seen = None
         if state["seen"]:
-            self._seen = np.zeros((len(state["seen"]), self.walks.num_observations), dtype=bool)
+            lanes, sees = len(self._walk), self.walks.num_observations
+            if not isinstance(state["seen"], list) or len(state["seen"]) != lanes:
+                raise ValueError(f"`seen` must be a list of {lanes} lists, one a lane")
+            self._seen = np.zeros((lanes, sees), dtype=bool)
             for lane, seen in enumerate(state["seen"]):
-                self._seen[lane, seen] = True
+                self._seen[lane, lane_numbers("seen", seen, None, sees)] = True
 
     def _cut(self, fresh: Booleans) -> Window:
         window = super()._cut(fresh)
