@@ -33,7 +33,7 @@ def checked(kind: type[Record], values: Any, where: str, error: type[CogmapError
     """A record of a dataclass `kind` from the JSON values of its fields, none converted but lists to tuples.
 
     Raises `error` with the first field that is missing, unknown or not of its declared type. Numbers must be finite
-    without `nan`. What the record itself refuses when it is made is raised as it is.
+    without `nan`. What the record itself refuses when it is made is raised as `error`, too.
     """
     checked_object(values, where, error)
     from pydantic import ValidationError
@@ -42,9 +42,11 @@ def checked(kind: type[Record], values: Any, where: str, error: type[CogmapError
         _model(kind, nan).model_validate_json(json.dumps(values))
     except ValidationError as problem:
         raise error(f"{where}: {_line(problem)}") from None
-    return kind(
-        **{name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
-    )
+    given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
+    try:
+        return kind(**given)
+    except CogmapError as problem:
+        raise error(f"{where}: {problem}") from problem
 
 
 def checked_object(values: Any, where: str, error: type[CogmapError]) -> dict[str, Any]:
@@ -52,6 +54,18 @@ def checked_object(values: Any, where: str, error: type[CogmapError]) -> dict[st
     if not isinstance(values, dict):
         raise error(f"{where} must be an object, got {shown(values)}")
     return values
+
+
+def checked_labels(labels: Any, count: int, where: str, error: type[CogmapError]) -> tuple[str, ...] | None:
+    """None, or as many different words as there are things to name."""
+    if labels is None:
+        return None
+    if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
+        raise error(f"{where} must be a list of strings, got {shown(labels)}")
+    if len(labels) != count or len(set(labels)) != count:
+        got = f"{len(labels)}, {len(set(labels))} of them different"
+        raise error(f"{where} must be {count} different labels, got {got}")
+    return tuple(labels)
 
 
 def shown(value: Any) -> str:

@@ -6,6 +6,7 @@ A command is a module with `run(args)` and `Args`: a dataclass, or a union of so
 from __future__ import annotations
 
 import difflib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -45,6 +46,9 @@ BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 141, 130, 143  # exit codes
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. What a user can fix is printed in one line; a traceback is a bug of ours."""
     raise_when_terminated()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a label that the terminal cannot show is no error
     try:
         _dispatch(list(sys.argv[1:] if arguments is None else arguments))
         sys.stdout.flush()
@@ -53,6 +57,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CogmapError as error:
         return _fail(str(error), BAD_INPUT)
     except MemoryError as error:
+        return _fail(f"not enough memory: {error}", BAD_INPUT)
+    except RuntimeError as error:
+        if "allocate memory" not in str(error) and "out of memory" not in str(error):  # torch's words for it
+            raise
         return _fail(f"not enough memory: {error}", BAD_INPUT)
     except Terminated:
         return _fail("stopped", TERMINATED)

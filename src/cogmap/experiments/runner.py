@@ -12,7 +12,7 @@ from cogmap.experiments.trials import METHODS, OF_SOME_KINDS, Options, Tell, Tri
 if TYPE_CHECKING:
     from cogmap.runs.run import Run
 
-State = Literal["new", "begun", "finished"]
+State = Literal["new", "begun", "unmapped", "finished"]
 
 
 def reproduce(table: str, options: Options | None = None, tell: Tell = print) -> list[Row]:
@@ -66,12 +66,14 @@ def run_trial(trial: Trial, tell: Tell = print) -> list[Row]:
 
 def state_of(trial: Trial) -> State:
     """How far a trial's training is: finished if it was allowed as many steps as are asked for now."""
-    from cogmap.runs.folder import CONFIG_FILE, MODEL_FILE, RunFolder
+    from cogmap.runs.folder import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE, RunFolder
 
     folder, steps = trial.folder, trial.options.steps
     trained = (folder / MODEL_FILE).is_file()
     if trained and (steps is None or steps <= RunFolder(folder).training.steps):
-        return "finished"
+        run = RunFolder(folder)
+        file = ATLAS_FILE if run.task == "family" else MAP_FILES["minimal"]
+        return "finished" if run.config.vanilla or (folder / file).is_file() else "unmapped"
     return "begun" if (folder / CONFIG_FILE).is_file() else "new"
 
 
@@ -84,7 +86,9 @@ def _finished(trial: Trial) -> Run:
     kind, state = TABLES[trial.table], state_of(trial)
     if state != "finished":
         choices = {**kind.training(trial), **trial.learn}
-        return learn(out=trial.folder, resume=state == "begun", **choices)
+        if state == "unmapped":  # a training that was killed after its end: it needs no more minutes or steps
+            choices = {name: value for name, value in choices.items() if name not in ("minutes", "steps")}
+        return learn(out=trial.folder, resume=state != "new", **choices)
     if kind.remaps:
         build_maps(load_run(trial.folder), kind.training(trial)["source"])
     return load_run(trial.folder)

@@ -32,13 +32,10 @@ class Run(RunFolder):
     @cached_property
     def model(self) -> Model:
         """The trained network, on the run's device."""
-        from cogmap.models.tdb import make_model
-        from cogmap.training.checkpoint import load_tensors, load_weights
+        from cogmap.training.checkpoint import load_model
         from cogmap.training.devices import choose_device
 
-        model = make_model(self.config)
-        path = self.folder / MODEL_FILE
-        load_weights(model, load_tensors(path)[0], path)
+        model = load_model(self.config, self.folder / MODEL_FILE)
         return model.to(choose_device(self._device)).eval()
 
     @property

@@ -16,8 +16,10 @@ from safetensors.torch import save
 from torch import Tensor
 
 from cogmap.checks import checked_object
-from cogmap.errors import BadRun
+from cogmap.errors import BadConfig, BadRun
 from cogmap.files import parse_json, write_whole
+from cogmap.models.config import LARGEST_MODEL, ModelConfig
+from cogmap.models.tdb import Model, make_model
 
 
 def save_tensors(
@@ -45,6 +47,11 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
 
 def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
     """Load weights into a module. Raises `BadRun` with the first weight that is missing or has another shape."""
+    check_weights(module, tensors, source)
+    module.load_state_dict({name: tensors[name] for name in module.state_dict()})
+
+
+def check_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
     expected = module.state_dict()
     for name, tensor in expected.items():
         if name not in tensors:
@@ -54,7 +61,25 @@ def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source:
             raise BadRun(f"{rule}, got {tuple(tensors[name].shape)}")
         if tensors[name].dtype != tensor.dtype:
             raise BadRun(f"{source} must hold {name} as {tensor.dtype}, got {tensors[name].dtype}")
-    module.load_state_dict({name: tensors[name] for name in expected})
+
+
+def load_model(config: ModelConfig, path: str | Path) -> Model:
+    """The model in a file. Its weights are compared with the config before any memory is taken for them."""
+    stored = load_tensors(path)[0]
+    check_weights(described_model(config), stored, path)
+    model = make_model(config)
+    load_weights(model, stored, path)
+    return model
+
+
+def described_model(config: ModelConfig) -> Model:
+    """The shapes of a model, without its numbers; `BadConfig` if it has too many of them."""
+    with torch.device("meta"):
+        model = make_model(config)
+    size = sum(tensor.numel() for tensor in model.state_dict().values())
+    if size > LARGEST_MODEL:
+        raise BadConfig(f"a model must have at most {LARGEST_MODEL} parameters, got {size}")
+    return model
 
 
 def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

@@ -22,7 +22,14 @@ from cogmap.models.inference import encode_and_predict
 from cogmap.models.tdb import Model, make_model
 from cogmap.records import Walks
 from cogmap.signals import noted_signals
-from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors, under_prefix, with_prefix
+from cogmap.training.checkpoint import (
+    described_model,
+    load_tensors,
+    load_weights,
+    save_tensors,
+    under_prefix,
+    with_prefix,
+)
 from cogmap.training.config import TrainingConfig
 from cogmap.training.devices import Processes
 from cogmap.training.optimizers import Optimizers
@@ -73,6 +80,7 @@ class Trainer:
         processes: Processes,
     ) -> None:
         self.config, self.data, self.device, self.processes = config, data, device, processes
+        described_model(model_config)  # too large a model is refused before memory is taken for it
         torch.manual_seed(config.seed)
         self.model: Model = make_model(model_config).to(device)
         self.teacher = make_teacher(self.model, config.teacher_decay) if model_config.next_encoding else None

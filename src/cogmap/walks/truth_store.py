@@ -68,11 +68,25 @@ def _world(arrays: Arrays) -> TableWorld:
         observation=observation,
         num_observations=size,
         legal=_optional(arrays, "legal", "b", "booleans"),
-        coordinates=_optional(arrays, "coordinates", "fiu", "numbers"),
+        coordinates=_coordinates(arrays),
         observation_labels=observation_labels,
         action_labels=read_labels(arrays, "action_labels"),
-        name=str(arrays.get("name", "table")),
+        name=_name(arrays),
     )
+
+
+def _coordinates(arrays: Arrays) -> NDArray[Any] | None:
+    found = _optional(arrays, "coordinates", "fiu", "numbers")
+    if found is not None and not np.isfinite(found).all():
+        raise BadWalks("`coordinates` must be finite, got NaN or infinity")
+    return found
+
+
+def _name(arrays: Arrays) -> str:
+    name = arrays.get("name", np.array("table"))
+    if name.dtype.kind != "U" or name.ndim != 0:
+        raise BadWalks(f"`name` must be a word, got {name.dtype} of shape {name.shape}")
+    return str(name)
 
 
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:

@@ -12,6 +12,9 @@ from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Integers, Labels, Walks
 
 
+MOST_INDICES = 1 << 20  # observations, or actions: a model has a row of weights for each
+
+
 def index_words(words: Sequence[str], name: str, labels: Labels | None) -> tuple[NDArray[np.int64], Labels]:
     """The index of each word in `labels`, or in the sorted words if the file states no labels.
 
@@ -37,10 +40,15 @@ def check_labels(name: str, labels: Labels) -> None:
 def vocabulary_size(stated: int | None, labels: Labels | None, values: NDArray[np.integer]) -> int:
     """The size that the file states, else the number of its labels, else its largest value plus one."""
     if stated is not None:
-        return stated
-    if labels is not None:
-        return len(labels)
-    return max(1, int(values.max()) + 1) if values.size else 1
+        size = stated
+    elif labels is not None:
+        size = len(labels)
+    else:
+        size = max(1, int(values.max()) + 1) if values.size else 1
+    if size > MOST_INDICES:
+        rule = f"observations and actions must be numbered from 0, each with at most {MOST_INDICES} numbers"
+        raise BadWalks(f"{rule}, got {size}: leave no gaps, or write them as labels")
+    return size
 
 
 def translate(walks: Walks, like: Walks) -> Walks:
