@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from cogmap.experiments.trials import Trial
-from cogmap.files import write_whole
+from cogmap.files import PART, write_whole
+from cogmap.runs.writing import held
 
 Row = dict[str, Any]
 Found = Mapping[tuple[str, str, str], float]  # figures by environment, map and metric
@@ -46,7 +47,14 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 
 
 def merge_rows(path: Path, rows: list[Row]) -> None:
-    """Add rows to a file, in place of those with the same key."""
+    """Add rows to a file, in place of those with the same key. Several processes may do so at once."""
+    with held(path.with_name(f".{path.name}.lock"), path):
+        for left in path.parent.glob(f".{path.name}.*{PART}"):
+            left.unlink(missing_ok=True)
+        _merge_rows(path, rows)
+
+
+def _merge_rows(path: Path, rows: list[Row]) -> None:
     fresh = {tuple(str(row[name]) for name in KEY) for row in rows}
     kept = [row for row in read_rows(path) if tuple(row[name] for name in KEY) not in fresh]
     text = io.StringIO()

@@ -66,7 +66,8 @@ def run_trial(trial: Trial, tell: Tell = print) -> list[Row]:
 
 def state_of(trial: Trial) -> State:
     """How far a trial's training is: finished if it was allowed as many steps as are asked for now."""
-    from cogmap.runs.folder import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE, RunFolder
+    from cogmap.runs.folder import ATLAS_FILE, MAP_FILES, MODEL_FILE, RunFolder
+    from cogmap.training.loop import checkpoint_path
 
     folder, steps = trial.folder, trial.options.steps
     trained = (folder / MODEL_FILE).is_file()
@@ -74,7 +75,7 @@ def state_of(trial: Trial) -> State:
         run = RunFolder(folder)
         file = ATLAS_FILE if run.task == "family" else MAP_FILES["minimal"]
         return "finished" if run.config.vanilla or (folder / file).is_file() else "unmapped"
-    return "begun" if (folder / CONFIG_FILE).is_file() else "new"
+    return "begun" if checkpoint_path(folder).is_file() else "new"
 
 
 def _finished(trial: Trial) -> Run:
