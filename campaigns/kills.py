@@ -6,11 +6,13 @@ What it leaves at last must be what the undisturbed command leaves, byte for byt
 from __future__ import annotations
 
 import csv
+import io
 import json
 import random
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -122,7 +124,10 @@ class Killed:
         shutil.rmtree(folder, ignore_errors=True)
         self._base, self._work, self._log = folder / "base", folder / "work", folder / "log"
         self._base.mkdir(parents=True)
-        _expect(forked(lambda: story.prepare(self._base) or 0, self._log))
+        with redirect_stdout(io.StringIO()):  # here: what this loads, the children need not load again
+            story.prepare(self._base)
+            self._fresh()
+            cogmap(*story.command(self._work))
         self._fresh()
         count = folder / "count"
         undisturbed = self._command(None, count)
