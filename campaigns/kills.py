@@ -52,8 +52,9 @@ def _places(folder: Path) -> None:
 
 
 def _family(folder: Path) -> None:
-    cogmap("walk", "family", "--height", "3", "--width", "3", "--observations", "3", "--in-a-room", "2", "--train-rooms",
-           "4", "--walks", "12", "--steps", "30", "--out", str(folder / "walks.npz"))  # fmt: skip
+    cogmap("walk", "family", "--height", "3", "--width", "3", "--observations", "3", "--patch", "0", "--colours", "6",
+           "--train-rooms", "4", "--test-rooms", "4", "--walks", "12", "--steps", "30",
+           "--out", str(folder / "walks.npz"))  # fmt: skip
 
 
 def _text(folder: Path) -> None:
@@ -198,7 +199,7 @@ def _content(path: Path) -> Any:
         return {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}, numbers
     if path.suffix == ".csv":
         with path.open(newline="") as stream:
-            return [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(stream)]
+            return [{k: v for k, v in row.items() if k not in ("seconds", "commit")} for row in csv.DictReader(stream)]
     return path.read_bytes()
 
 

@@ -34,8 +34,8 @@ class Application:
         self.limits = limits or Limits()
         self.handlers = Handlers(watcher, self.limits)
         self._requests = limited(self.limits)
-        self._pool = ThreadPoolExecutor(self.limits.workers, thread_name_prefix="cogmap-explorer")
-        self._in_progress = 0
+        # Answers that compute cannot keep those waiting that only show: each kind has its own threads.
+        self._shows, self._computes = (_Pool(self.limits) for _ in range(2))
         pages = Pages("cogmap.app", "static")
         routes = [
             *(Route(one.path, _route(self, one), methods=[one.method]) for one in ENDPOINTS),
@@ -50,17 +50,11 @@ class Application:
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
         """One answer, from the address to the bytes: short ones at once, long ones in a thread."""
         body = await self._body(request) if endpoint.body else b""
-        if not endpoint.long:
+        large = endpoint.grows and self.watcher.largest_map > self.limits.large_map
+        if not (endpoint.long or large):
             return self._answer(endpoint, request, body)
-        if self._in_progress >= self.limits.waiting_jobs:
-            rule = f"at most {self.limits.waiting_jobs} long answers may be in progress"
-            raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
-        self._in_progress += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, self._answer, endpoint, request, body)
-        finally:
-            self._in_progress -= 1
+        pool = self._computes if endpoint.computes or large else self._shows
+        return await pool.run(lambda: self._answer(endpoint, request, body))
 
     def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:
         asked = check(parse_json(body), self._requests[endpoint.body]) if endpoint.body else None
@@ -80,10 +74,16 @@ class Application:
         promised = request.headers.get("content-length", "0")
         if promised.isdecimal() and int(promised[:20]) > limit:
             raise Refusal(413, f"the body must have at most {limit} bytes, got {promised[:20]}")
-        async for chunk in request.stream():
-            received += chunk
-            if len(received) > limit:
-                raise Refusal(413, f"the body must have at most {limit} bytes, got more")
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                async for chunk in request.stream():
+                    received += chunk
+                    if len(received) > limit:
+                        raise Refusal(413, f"the body must have at most {limit} bytes, got more")
+        except TimeoutError:
+            raise Refusal(
+                408, f"the body must arrive within {self.limits.body_seconds} seconds, it did not"
+            ) from None
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if received and kind != _JSON:
             raise Refusal(415, f"the body must be {_JSON}, got {kind[:80] or 'no content type'}")
@@ -104,13 +104,32 @@ class Application:
             yield
         finally:
             watching.cancel()
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            for pool in (self._shows, self._computes):
+                pool.threads.shutdown(wait=False, cancel_futures=True)
 
     async def _watch(self) -> None:
         """Look at the run folder now and then."""
         while True:
             await asyncio.sleep(self.limits.refresh_seconds)
             await asyncio.to_thread(self.watcher.refresh)
+
+
+class _Pool:
+    """Threads, with a limit on how many answers are made or wait in them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="cogmap-explorer")
+        self._most, self._in_progress = limits.waiting_jobs, 0
+
+    async def run(self, work: Callable[[], Response]) -> Response:
+        if self._in_progress >= self._most:
+            rule = f"at most {self._most} long answers may be in progress"
+            raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
+        self._in_progress += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        finally:
+            self._in_progress -= 1
 
 
 class Pages(StaticFiles):
