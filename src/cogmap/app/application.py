@@ -8,7 +8,7 @@ import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +24,7 @@ from cogmap.app.shown_map import ShownMap
 from cogmap.app.watcher import RunWatcher
 
 _JSON = "application/json"
+T = TypeVar("T")
 
 
 class Application:
@@ -54,7 +55,8 @@ class Application:
         if not (endpoint.long or large):
             return self._answer(endpoint, request, body)
         pool = self._computes if endpoint.computes or large else self._shows
-        return await pool.run(lambda: self._answer(endpoint, request, body))
+        most = self.limits.connections if large else self.limits.waiting_jobs  # what is short by itself may wait
+        return await pool.run(lambda: self._answer(endpoint, request, body), most)
 
     def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:
         asked = check(parse_json(body), self._requests[endpoint.body]) if endpoint.body else None
@@ -119,11 +121,11 @@ class _Pool:
 
     def __init__(self, limits: Limits) -> None:
         self.threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="cogmap-explorer")
-        self._most, self._in_progress = limits.waiting_jobs, 0
+        self._in_progress = 0
 
-    async def run(self, work: Callable[[], Response]) -> Response:
-        if self._in_progress >= self._most:
-            rule = f"at most {self._most} long answers may be in progress"
+    async def run(self, work: Callable[[], T], most: int) -> T:
+        if self._in_progress >= most:
+            rule = f"at most {most} long answers may be in progress"
             raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
         self._in_progress += 1
         try:

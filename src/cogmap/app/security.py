@@ -31,7 +31,7 @@ class Limits:
     kept_steps: int = 1000  # of a session's history
     waiting_jobs: int = 64  # long answers in progress or waiting, before 429; as many of each kind
     workers: int = 2  # threads for answers that compute, and as many for those that only show
-    large_map: int = 2000  # nodes, from which on every answer about the map is made in a thread
+    large_map: int = 20_000  # nodes, from which on every answer about the map is made in a thread
     replayed: int = 200_000_000  # steps times nodes of one replay
     answer_seconds: float = 20.0  # for one answer that computes
     body_seconds: float = 10.0  # for a body to arrive

@@ -220,7 +220,8 @@ class RunFolder:
         for what in ("observation", "action"):
             own, theirs = getattr(self, f"{what}_labels"), getattr(walks, f"{what}_labels")
             if own is not None and theirs is not None and own != theirs:
-                raise BadWalks(f"walks must have the run's {what} labels {own}, got {theirs}")
+                rule = f"walks must have the run's {what} labels {', '.join(own)!s:.300}"
+                raise BadWalks(f"{rule}, got {', '.join(theirs)!s:.300}")
             known, asked = getattr(self.config, f"num_{what}s"), getattr(walks, f"num_{what}s")
             if asked > known:
                 raise BadWalks(f"walks must have at most the run's {known} {what}s, got {asked}")

@@ -119,7 +119,7 @@ def _indices(what: str, values: Sequence[Any], labels: Labels | None, count: int
     for value in values:
         index = position.get(value) if isinstance(value, str) else value
         if not isinstance(index, int | np.integer) or not 0 <= index < count:
-            known = ", ".join(labels) if labels else f"0 to {count - 1}"
-            raise NotOnMap(f"{what} must be one of {known}, got {value!r}")
+            known = f"{', '.join(labels):.300}" if labels else f"0 to {count - 1}"
+            raise NotOnMap(f"{what} must be one of {known}, got {value!r:.60}")
         indices.append(int(index))
     return np.array(indices, dtype=np.int32)

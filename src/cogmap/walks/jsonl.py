@@ -69,7 +69,7 @@ def _column(name: str, rows: list[list[Any]], first: dict[str, Any]) -> Column:
     if len(set(map(type, values))) == 2:
         integer = next(value for value in values if isinstance(value, int))
         word = next(value for value in values if isinstance(value, str))
-        raise BadWalks(f"`{name}` must be all integers or all strings, got {integer} and {word!r}")
+        raise BadWalks(f"`{name}` must be all integers or all strings, got {integer!s:.60} and {word!r:.60}")
     singular = name.removesuffix("s")
     return Column(
         name, values, _stated_size(first, f"num_{name}"), _stated_labels(first, f"{singular}_labels")

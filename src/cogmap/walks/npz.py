@@ -16,7 +16,7 @@ from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
 from cogmap.walks.ragged import checked_lengths
 from cogmap.walks.views import Views, ViewWalks, checked_views, distinct_views
-from cogmap.walks.vocabulary import check_labels, vocabulary_size
+from cogmap.walks.vocabulary import MOST_INDICES, check_labels, vocabulary_size
 
 Arrays = Mapping[str, NDArray[Any]]
 EVERY_STEP = {"views": ("(B, N, H, W, C)", 5), "features": ("(B, N, F)", 3)}
@@ -128,6 +128,8 @@ def read_labels(arrays: Arrays, name: str) -> Labels | None:
     array = arrays[name]
     if array.dtype.kind != "U" or array.ndim != 1:
         raise BadWalks(f"`{name}` must be a row of strings, got dtype {array.dtype} and shape {array.shape}")
+    if array.size > MOST_INDICES:
+        raise BadWalks(f"`{name}` must be at most {MOST_INDICES} labels, got {array.size}")
     labels = tuple(array.tolist())
     check_labels(name, labels)
     return labels

@@ -111,7 +111,7 @@ def _new_numbers(kind: str, of_world: Labels | None, of_walks: Labels | None) ->
         return None
     if set(of_world) != set(of_walks):
         odd = min(set(of_world) ^ set(of_walks))
-        raise BadWalks(f"the {kind} labels must be those of the walks, only one of them has {odd!r}")
+        raise BadWalks(f"the {kind} labels must be those of the walks, only one of them has {odd!r:.60}")
     number = {label: index for index, label in enumerate(of_walks)}
     return np.array([number[label] for label in of_world], dtype=np.int32)
 
