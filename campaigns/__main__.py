@@ -1,6 +1,6 @@
 """Run the campaigns: `python -m campaigns [--scale SHARE] [--out FOLDER] [kills | fuzz | requests ...]`.
 
-What was done is kept in the folder, so that a campaign that is stopped goes on where it was; another commit begins anew.
+What was done is kept in the folder: a campaign that is stopped goes on where it was, on another commit it begins anew.
 """
 
 from __future__ import annotations
@@ -60,7 +60,11 @@ def kills(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
         if what not in kept:
             print(what, flush=True)
             started, moments = time.monotonic(), max(1, round(scale * KILLS / len(STORIES)))
-            points = None if scale >= 1 else range(0, 10_000, max(1, round(1 / scale)) * 97)[: round(60 * scale) or 1]
+            points = (
+                None
+                if scale >= 1
+                else range(0, 10_000, max(1, round(1 / scale)) * 97)[: round(60 * scale) or 1]
+            )
             found = list(problems(story, folder / "kills", moments, 0, points))
             wrong = [f"{kill}: {problem}" for kill, problem in found if problem]
             kept.add(what, len(found), wrong, time.monotonic() - started)
@@ -98,10 +102,14 @@ def requests(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m campaigns", description=__doc__)
-    parser.add_argument("campaigns", nargs="*", default=[], help="kills, fuzz, requests; all of them by default")
+    parser.add_argument(
+        "campaigns", nargs="*", default=[], help="kills, fuzz, requests; all of them by default"
+    )
     parser.add_argument("--scale", type=float, default=1.0, help="share of all attacks")
     parser.add_argument("--out", type=Path, default=Path("runs/campaign"), help="what was done so far")
-    parser.add_argument("--results", type=Path, default=Path("results/campaign.csv"), help="the table as a file")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results/campaign.csv"), help="the table as a file"
+    )
     given = parser.parse_args()
     import torch
 
@@ -116,13 +124,17 @@ def main() -> int:
             continue
         for name, start in campaign(kept, given.out, given.scale):
             attacks, failures, seconds = kept.total(start)
-            what = next(what for what in kept._done if what.startswith(start)) if name == "requests" else start
+            what = (
+                next(what for what in kept._done if what.startswith(start)) if name == "requests" else start
+            )
             told = what.partition(": ")[2].removesuffix(" from")
             row = {"campaign": name, "what": told, "attacks": attacks, "failures": failures}
             rows.append({**row, "seconds": round(seconds), **shared})
     _write(given.results, rows)
     for row in rows:
-        print(f"{row['campaign']:10s} {row['what']:48s} {row['attacks']:8d} attacks {row['failures']:6d} failures")
+        print(
+            f"{row['campaign']:10s} {row['what']:48s} {row['attacks']:8d} attacks {row['failures']:6d} failures"
+        )
     print(f"wrote {given.results}")
     return 1 if any(row["failures"] for row in rows) else 0
 

@@ -13,7 +13,16 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 # Every change to a folder passes one of these on its way to the operating system.
-_CHANGES = ("os.rename", "os.remove", "os.mkdir", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod")
+_CHANGES = (
+    "os.rename",
+    "os.remove",
+    "os.mkdir",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+)
 
 
 class Ended(NamedTuple):
@@ -24,7 +33,9 @@ class Ended(NamedTuple):
     told: str  # its output
 
 
-def forked(work: Callable[[], int], log: Path, kill_after: float | None = None, most_seconds: float = 600) -> Ended:
+def forked(
+    work: Callable[[], int], log: Path, kill_after: float | None = None, most_seconds: float = 600
+) -> Ended:
     """Run `work` in a child, its output into `log`; SIGKILL after `kill_after` seconds, or when it takes too long."""
     started = time.monotonic()
     child = os.fork()
@@ -50,7 +61,9 @@ def _child(work: Callable[[], int], log: Path) -> None:
         output = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
         os.dup2(output, 1)
         os.dup2(output, 2)
-        sys.stdout, sys.stderr = (os.fdopen(number, "w", closefd=False) for number in (1, 2))
+        sys.stdout, sys.stderr = (
+            os.fdopen(number, "w", closefd=False, errors="backslashreplace") for number in (1, 2)
+        )
         code = work()
     except BaseException:
         traceback.print_exc()

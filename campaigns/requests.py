@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-
 from benchmarks.explorer_load import crowd, request, served, write_run
 
 PATIENCE = 30.0  # seconds for an answer, or for a connection to be closed
@@ -120,7 +119,11 @@ def rewritten(folder: Path) -> Iterator[None]:
     from cogmap.files import read_bytes, write_whole
 
     kept = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
-    broken = {"metrics.jsonl": [b"{", b'{"step": 1, "loss": NaN}\n'], "scores.json": [b"[]"], "views.npz": [b"x"]}
+    broken = {
+        "metrics.jsonl": [b"{", b'{"step": 1, "loss": NaN}\n'],
+        "scores.json": [b"[]"],
+        "views.npz": [b"x"],
+    }
     stop = threading.Event()
 
     def rewrite() -> None:
@@ -140,7 +143,9 @@ def rewritten(folder: Path) -> Iterator[None]:
         assert read_bytes(folder / "map.npz", ValueError) == kept["map.npz"]  # type: ignore[arg-type]
 
 
-def attacked(requests: int, clients: int, seconds: float, seed: int = 0) -> tuple[Answered, int, int, np.ndarray]:
+def attacked(
+    requests: int, clients: int, seconds: float, seed: int = 0
+) -> tuple[Answered, int, int, np.ndarray]:
     """Hostile requests, then planners, while the folder is rewritten: answers, plans, failed plans, milliseconds."""
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
@@ -171,7 +176,7 @@ Server(uvicorn.Config(app, port=0, log_level="error", access_log=False, loop="as
 
 
 def beside_bare(clients: int, seconds: float) -> tuple[float, float]:
-    """p99 in milliseconds of a plan at 300 nodes and of the barest answer, one after the other, nothing else going on."""
+    """p99 in milliseconds of a plan at 300 nodes and of the barest answer, one after the other."""
     with tempfile.TemporaryDirectory() as temporary:
         nodes = write_room(Path(temporary))
         with served(Path(temporary)) as (_, port):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import MISSING, fields
-from functools import lru_cache
+from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, get_type_hints
 
 from cogmap.errors import CogmapError
@@ -29,7 +29,9 @@ _RULES = {
 _SHOWN = 60  # characters of a wrong value
 
 
-def checked(kind: type[Record], values: Any, where: str, error: type[CogmapError], nan: bool = False) -> Record:
+def checked(
+    kind: type[Record], values: Any, where: str, error: type[CogmapError], nan: bool = False
+) -> Record:
     """A record of a dataclass `kind` from the JSON values of its fields, none converted but lists to tuples.
 
     Raises `error` with the first field that is missing, unknown or not of its declared type. Numbers must be finite
@@ -39,7 +41,7 @@ def checked(kind: type[Record], values: Any, where: str, error: type[CogmapError
     from pydantic import ValidationError
 
     try:
-        _model(kind, nan).model_validate_json(json.dumps(values))
+        _model(kind, nan).model_validate_json(json.dumps(values))  # type: ignore[arg-type]
     except ValidationError as problem:
         raise error(f"{where}: {_line(problem)}") from None
     given = {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}
@@ -77,7 +79,7 @@ def shown(value: Any) -> str:
     return text if len(text) <= _SHOWN else text[: _SHOWN - 3] + "..."
 
 
-@lru_cache
+@cache
 def _model(kind: type, nan: bool) -> type[BaseModel]:
     from pydantic import ConfigDict, create_model
 

@@ -40,7 +40,12 @@ COMMANDS = {  # name: (module, what it does)
         "say what is installed, what is missing, and the line that installs it",
     ),
 }
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 141, 130, 143  # exit codes, all but the first as shells have them
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = (
+    2,
+    141,
+    130,
+    143,
+)  # exit codes, all but the first as shells have them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -70,6 +75,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has left, as `head` does. Python flushes once more at exit: into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:  # a path that no file can have, a disk that fails: nothing of ours
+        where = "" if error.filename is None else f": {error.filename!s:.80}"
+        return _fail(f"{error.strerror or error}{where}", BAD_INPUT)
     return 0
 
 

@@ -89,7 +89,7 @@ def _opened(path: str | Path, pipes: bool) -> IO[bytes]:
     if "\0" in str(path):
         raise OSError(errno.EINVAL, "the path holds a NUL")
     waiting = 0 if pipes else getattr(os, "O_NONBLOCK", 0)
-    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | waiting))  # noqa: PTH123, SIM115
+    return open(path, "rb", opener=lambda name, flags: os.open(name, flags | waiting))
 
 
 def read_bytes(
@@ -126,9 +126,7 @@ def parse_json(text: str, *, nan: bool = False) -> Any:
     return value
 
 
-def read_json_lines(
-    path: str | Path, error: type[CogmapError], *, nan: bool = False
-) -> list[dict[str, Any]]:
+def read_json_lines(path: str | Path, error: type[CogmapError], *, nan: bool = False) -> list[dict[str, Any]]:
     """The JSON objects in a file, one per line. Raises `error` with a one-line reason if it cannot be read."""
     content = read_bytes(path, error, MOST_JSON)
     try:

@@ -56,7 +56,8 @@ def test_a_request_that_never_ends_is_closed(folder):
 
 def test_a_body_that_never_ends_is_refused(folder):
     app = Application(opened(*folder), Limits(body_seconds=0.1)).asgi
-    head = b"POST /api/plan HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
+    kind = b"Content-Type: application/json\r\nContent-Length: 50\r\n\r\n{"
+    head = b"POST /api/plan HTTP/1.1\r\nHost: localhost\r\n" + kind
     answer = asyncio.run(exchanged(app, head))
     assert answer.startswith(b"HTTP/1.1 408")
     assert b"the body must arrive within 0.1 seconds" in answer
@@ -97,7 +98,12 @@ def test_an_answer_that_nobody_takes_is_closed():
 
 
 @pytest.mark.parametrize(
-    "hosts", [b"Host: localhost\r\nHost: evil.example", b"Host: evil.example\r\nHost: localhost", b"host: a\r\nHOST: b"]
+    "hosts",
+    [
+        b"Host: localhost\r\nHost: evil.example",
+        b"Host: evil.example\r\nHost: localhost",
+        b"host: a\r\nHOST: b",
+    ],
 )
 def test_two_host_headers_are_refused(folder, hosts):
     sent = b"GET /api/live HTTP/1.1\r\n" + hosts + b"\r\nConnection: close\r\n\r\n"
@@ -179,7 +185,12 @@ def test_numbers_that_json_cannot_express_are_null(tmp_path):
 
 @pytest.mark.parametrize(
     "change",
-    [{"observation_labels": ["red"]}, {"action_labels": [1, 2]}, {"observation_labels": {}}, {"walks": float("nan")}],
+    [
+        {"observation_labels": ["red"]},
+        {"action_labels": [1, 2]},
+        {"observation_labels": {}},
+        {"walks": float("nan")},
+    ],
 )
 def test_labels_that_do_not_fit_are_one_problem(tmp_path, change):
     run, _ = write_run(tmp_path)
@@ -198,7 +209,11 @@ def application_of_any(run):
 
 def test_columns_are_encoded_as_json_in_pieces_too(monkeypatch):
     monkeypatch.setattr("cogmap.app.bodies._PIECE", 3)
-    value = {"kind": "minimal", "nodes": {"x": [1.5, 2, float("nan"), None, "ä", 3, 4], "none": []}, "n": np.int32(3)}
+    value = {
+        "kind": "minimal",
+        "nodes": {"x": [1.5, 2, float("nan"), None, "ä", 3, 4], "none": []},
+        "n": np.int32(3),
+    }
     expected = {"kind": "minimal", "nodes": {"x": [1.5, 2, None, None, "ä", 3, 4], "none": []}, "n": 3}
     assert json.loads(encode_columns(value)) == expected
 

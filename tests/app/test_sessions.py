@@ -108,7 +108,9 @@ def test_what_cannot_be_done_changes_nothing(folder):
 def test_the_least_recently_used_makes_room_and_time_runs_out(folder):
     found, now = opened(folder[0]).map("minimal"), [0.0]
     sessions = Sessions(Limits(sessions=2, session_seconds=10), clock=lambda: now[0])
-    first, second, third = (new_session(found, None, WalkRequest(seed=seed), 10, Deadline(60)) for seed in range(3))
+    first, second, third = (
+        new_session(found, None, WalkRequest(seed=seed), 10, Deadline(60)) for seed in range(3)
+    )
     sessions.keep(first)
     sessions.keep(second)
     sessions.find(first.id)

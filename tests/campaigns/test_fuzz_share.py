@@ -1,4 +1,4 @@
-"""A share of `make campaign`: some inputs of each kind, in this process; what each reads is a record or the one error."""
+"""A share of `make campaign`: some inputs of each kind; what is read is a record or the one error."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import warnings
 from pathlib import Path
 
 import pytest
-
 from campaigns.fuzz import TARGETS, Target, command_input, file_input, material
 
 INPUTS = 40
@@ -29,7 +28,9 @@ def test_a_broken_file_is_a_record_or_the_one_error(target: Target, files: Path,
     folder = Path(shutil.copytree(files, tmp_path / "files"))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy's, about numbers that are none
-        wrong = [(number, found) for number in range(INPUTS) if (found := file_input(target, folder, number, 7))]
+        wrong = [
+            (number, found) for number in range(INPUTS) if (found := file_input(target, folder, number, 7))
+        ]
     assert wrong == []
 
 

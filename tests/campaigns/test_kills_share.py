@@ -6,7 +6,6 @@ import random
 from pathlib import Path
 
 import pytest
-
 from campaigns.kills import STORIES, Story, problems
 
 KILLS = 3

@@ -61,10 +61,10 @@ def held(tmp_path: Path) -> Iterator[int]:
         other.kill()
 
 
-def test_a_second_learner_is_refused_in_one_line(
-    walks: cogmap.Walks, tmp_path: Path, held: int
-) -> None:
-    with pytest.raises(BadOutput, match=rf"must be written by one process at a time, process {held} is writing"):
+def test_a_second_learner_is_refused_in_one_line(walks: cogmap.Walks, tmp_path: Path, held: int) -> None:
+    with pytest.raises(
+        BadOutput, match=rf"must be written by one process at a time, process {held} is writing"
+    ):
         cogmap.learn(walks, tmp_path / "run", **SHORT)
     assert [path.name for path in (tmp_path / "run").iterdir()] == [".lock"]
 
@@ -113,11 +113,16 @@ def test_a_file_system_that_refuses_locks_is_one_line(
         raise OSError(number, os.strerror(number))
 
     monkeypatch.setattr("fcntl.flock", flock)
-    with pytest.raises(BadOutput, match=f"cannot write .*run: {os.strerror(number)}"), writing(tmp_path / "run"):
+    with (
+        pytest.raises(BadOutput, match=f"cannot write .*run: {os.strerror(number)}"),
+        writing(tmp_path / "run"),
+    ):
         pass
 
 
-def test_a_file_system_without_locks_works_with_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_without_locks_works_with_a_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def flock(*_: object) -> None:
         raise OSError(errno.ENOSYS, "no locks")
 
@@ -147,7 +152,7 @@ def test_every_start_of_a_run_can_be_learned_again_and_resumed_from_its_config_o
     if kept:
         cogmap.learn(walks, run, resume=True, quiet=True, device="cpu")
     else:
-        with pytest.raises(BadRun, match="there must be a training to resume, .* leave out --resume"):
+        with pytest.raises(BadRun, match=r"there must be a training to resume, .* leave out --resume"):
             cogmap.learn(walks, run, resume=True)
         cogmap.learn(walks, run, **SHORT)
     assert final(run) == final(learned)
@@ -157,7 +162,11 @@ def test_every_start_of_a_run_can_be_learned_again_and_resumed_from_its_config_o
 def test_a_start_counts_as_nothing(walks: cogmap.Walks, learned: Path, tmp_path: Path) -> None:
     run = tmp_path / "run"
     run.mkdir()
-    for name, content in {"config.json": "{}", "quantizer.npz": "of other walks", "metrics.jsonl": ""}.items():
+    for name, content in {
+        "config.json": "{}",
+        "quantizer.npz": "of other walks",
+        "metrics.jsonl": "",
+    }.items():
         (run / name).write_text(content)
     cogmap.learn(walks, run, **SHORT)
     assert final(run) == final(learned)
@@ -249,7 +258,9 @@ def test_losses_that_are_not_finite_end_a_training_in_one_line(
 ) -> None:
     from cogmap.training import step
 
-    monkeypatch.setattr(step, "observation_loss", lambda *rest: step.torch.tensor(float("nan"), requires_grad=True))
+    monkeypatch.setattr(
+        step, "observation_loss", lambda *rest: step.torch.tensor(float("nan"), requires_grad=True)
+    )
     rule = r"losses must stay finite, at step 1 the observation loss is nan: learn again with a lower `learning_rate`"
     with pytest.raises(Diverged, match=rule):
         cogmap.learn(walks, tmp_path / "run", **SHORT)
@@ -261,9 +272,13 @@ def test_both_rates_are_named_where_there_are_two(
 ) -> None:
     from cogmap.training import step
 
-    monkeypatch.setattr(step, "observation_loss", lambda *rest: step.torch.tensor(float("inf"), requires_grad=True))
+    monkeypatch.setattr(
+        step, "observation_loss", lambda *rest: step.torch.tensor(float("inf"), requires_grad=True)
+    )
     options = SHORT | {"encoder": "transformer", "layers": 1, "heads": 2, "mlp_width": 16}
-    with pytest.raises(Diverged, match=r"loss is inf: .*`learning_rate` \(=0.002\) and `muon_rate` \(=0.02\)"):
+    with pytest.raises(
+        Diverged, match=r"loss is inf: .*`learning_rate` \(=0.002\) and `muon_rate` \(=0.02\)"
+    ):
         cogmap.learn(walks, tmp_path / "run", **options)
 
 
@@ -298,12 +313,16 @@ def broken_checkpoints() -> dict:
     for name, wrong in numbers.items():
         changes[name] = lambda tensors, numbers, name=name, wrong=wrong: numbers.update({name: wrong})
     for name, wrong in {"walk": [10**9] * 8, "start": [-1] * 8, "rng": {"state": 3}}.items():
-        changes[name] = lambda tensors, numbers, name=name, wrong=wrong: numbers["sampler"].update({name: wrong})
+        changes[name] = lambda tensors, numbers, name=name, wrong=wrong: numbers["sampler"].update(
+            {name: wrong}
+        )
     return changes
 
 
 @pytest.mark.parametrize("name", broken_checkpoints())
-def test_broken_checkpoints_are_one_line(walks: cogmap.Walks, learned: Path, tmp_path: Path, name: str) -> None:
+def test_broken_checkpoints_are_one_line(
+    walks: cogmap.Walks, learned: Path, tmp_path: Path, name: str
+) -> None:
     tensors, numbers = load_tensors(checkpoint_path(learned))
     broken_checkpoints()[name](tensors, numbers)
     (tmp_path / "config.json").write_bytes((learned / "config.json").read_bytes())
@@ -315,7 +334,11 @@ def test_broken_checkpoints_are_one_line(walks: cogmap.Walks, learned: Path, tmp
 
 
 def test_a_run_that_cannot_be_written_to_still_prints_its_scores(
-    learned: Path, walks: cogmap.Walks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    learned: Path,
+    walks: cogmap.Walks,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     cogmap.save_walks(tmp_path / "test.npz", walks)
 
@@ -334,4 +357,7 @@ def test_a_run_that_was_moved_opens_and_resumes(walks: cogmap.Walks, learned: Pa
 
     moved = Path(shutil.copytree(learned, tmp_path / "else" / "where"))
     assert RunFolder(moved).map.num_nodes == RunFolder(learned).map.num_nodes
-    assert cogmap.learn(walks, moved, resume=True, steps=12, quiet=True, device="cpu").metrics()[-1]["step"] == 12
+    assert (
+        cogmap.learn(walks, moved, resume=True, steps=12, quiet=True, device="cpu").metrics()[-1]["step"]
+        == 12
+    )

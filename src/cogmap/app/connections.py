@@ -33,21 +33,25 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
 
         def resume_writing(self) -> None:
             super().resume_writing()
-            self._taken = _cancelled(self._taken)
+            _cancel(self._taken)
+            self._taken = None
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._head, self._taken = _cancelled(self._head), _cancelled(self._taken)
+            _cancel(self._head)
+            _cancel(self._taken)
+            self._head = self._taken = None
             super().connection_lost(exc)
 
         def _expect_request(self) -> None:
             if self.cycle is not None and not self.cycle.response_complete:
-                self._head = _cancelled(self._head)
+                _cancel(self._head)
+                self._head = None
             elif self._head is None and not self.transport.is_closing():
                 self._head = self.loop.call_later(seconds, self.transport.abort)
 
     return Patient
 
 
-def _cancelled(timer: asyncio.TimerHandle | None) -> None:
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
     if timer is not None:
         timer.cancel()

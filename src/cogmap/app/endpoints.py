@@ -37,7 +37,9 @@ class Endpoint:
 
 # Searched from the top: what is asked most often comes first.
 ENDPOINTS = (
-    Endpoint("POST", "/api/plan", Handlers.plan, "A shortest path", schema.Plan, schema.PlanRequest, grows=True),
+    Endpoint(
+        "POST", "/api/plan", Handlers.plan, "A shortest path", schema.Plan, schema.PlanRequest, grows=True
+    ),
     Endpoint(
         "POST",
         "/api/walks/{id}/steps",
@@ -50,7 +52,14 @@ ENDPOINTS = (
     Endpoint(
         "GET", "/api/live", Handlers.live, "Progress of the training, cheap enough to poll", schema.Live
     ),
-    Endpoint("GET", "/api/run", Handlers.run, "What the run is, and what there is to see of it", schema.Run, long=True),
+    Endpoint(
+        "GET",
+        "/api/run",
+        Handlers.run,
+        "What the run is, and what there is to see of it",
+        schema.Run,
+        long=True,
+    ),
     Endpoint("GET", "/api/map/{kind}", Handlers.map, "One of the run's maps, in columns", schema.Map),
     Endpoint("GET", "/api/room", Handlers.room, "The true world", schema.Room, long=True),
     Endpoint("GET", "/api/metrics", Handlers.metrics, "Curves of the training", schema.Metrics, long=True),

@@ -51,9 +51,7 @@ def replay(shown: ShownMap, walks: Walks, truth: Truth | None, walk: int) -> sch
     }
 
 
-def replay_step(
-    shown: ShownMap, walks: Walks, walk: int, step: int, until: Deadline
-) -> schema.ReplayStep:
+def replay_step(shown: ShownMap, walks: Walks, walk: int, step: int, until: Deadline) -> schema.ReplayStep:
     """/api/replay/{walk}/{step}"""
     _check(shown, walks, walk)
     if not 0 <= step < walks.lengths[walk]:

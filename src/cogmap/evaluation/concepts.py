@@ -62,7 +62,9 @@ def load_concepts(path: str | Path, num_nodes: int) -> NodeConcepts:
     where = f"{path} must hold the concepts of a map's nodes"
     stored = checked(_Stored, read_json(path, BadRun), where, BadRun)
     concept, names = stored.concept, stored.names
-    if len(concept) != num_nodes or not -1 <= min(concept, default=-1) <= max(concept, default=-1) < len(names):
+    if len(concept) != num_nodes or not -1 <= min(concept, default=-1) <= max(concept, default=-1) < len(
+        names
+    ):
         rule = f"{path} must name one of {len(names)} concepts for each of {num_nodes} nodes, or -1"
         got = f"{len(concept)} from {min(concept, default=-1)} to {max(concept, default=-1)}"
         raise BadRun(f"{rule}, got {got}")

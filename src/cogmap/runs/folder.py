@@ -322,10 +322,14 @@ def _read_metrics(path: Path) -> list[dict[str, Any]]:
         for name, value in row.items():
             many = name in _LISTS
             if isinstance(value, list) != many or not all(map(_is_number, value if many else [value])):
-                rule = f"{path}, line {line}: `{name[:40]}` must be a {'list of numbers' if many else 'number'}"
+                rule = (
+                    f"{path}, line {line}: `{name[:40]}` must be a {'list of numbers' if many else 'number'}"
+                )
                 raise BadRun(f"{rule}, got {shown(value)}")
             if name == "step" and not (isinstance(value, int) and value >= 0):
-                raise BadRun(f"{path}, line {line}: `step` must be an integer of at least 0, got {shown(value)}")
+                raise BadRun(
+                    f"{path}, line {line}: `step` must be an integer of at least 0, got {shown(value)}"
+                )
     return rows
 
 

@@ -151,7 +151,7 @@ def changed(
 
 def _replaced(config: Config, changes: Mapping[str, Any]) -> Config:
     """A config with some fields changed, all of them of their declared types."""
-    plain = {name: getattr(value, "item", lambda value=value: value)() for name, value in changes.items()}
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in changes.items()}
     return checked(type(config), asdict(config) | plain, "the options", BadConfig)
 
 

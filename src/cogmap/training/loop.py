@@ -137,7 +137,10 @@ class Trainer:
     def _check_finite(self, report: StepReport) -> None:
         wrong = [name for name, loss in report.losses.items() if not math.isfinite(loss)]
         if wrong:
-            config, rates = self.config, ["learning_rate"] + ["muon_rate"] * (self.config.muon_rate is not None)
+            config, rates = (
+                self.config,
+                ["learning_rate"] + ["muon_rate"] * (self.config.muon_rate is not None),
+            )
             lower = " and ".join(f"`{name}` (={getattr(config, name)})" for name in rates)
             got = f"at step {self.done_steps + 1} the {wrong[0]} loss is {report.losses[wrong[0]]}"
             raise Diverged(f"losses must stay finite, {got}: learn again with a lower {lower}")

@@ -135,7 +135,9 @@ def _check_state(part: torch.optim.Optimizer, state: dict[int, dict[str, Tensor]
             expected = () if name == "step" else tuple(parameters[index].shape)
             if tuple(value.shape) != expected or not value.dtype.is_floating_point:
                 got = f"{value.dtype} of shape {tuple(value.shape)}"
-                raise ValueError(f"`{name}` of parameter {index} must be numbers of shape {expected}, got {got}")
+                raise ValueError(
+                    f"`{name}` of parameter {index} must be numbers of shape {expected}, got {got}"
+                )
 
 
 def _matrices(model: nn.Module) -> list[nn.Parameter]:

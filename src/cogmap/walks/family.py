@@ -37,7 +37,9 @@ def room_of_each_walk(path: str | Path) -> Integers | None:
                 with prefix_errors(file):
                     rooms = integer_array(arrays, "rooms", 1)
                     if rooms.size and not -(2**31) <= int(rooms.min()) <= int(rooms.max()) < 2**31:
-                        raise BadWalks(f"`rooms` must fit 32-bit integers, got {rooms.min()} to {rooms.max()}")
+                        raise BadWalks(
+                            f"`rooms` must fit 32-bit integers, got {rooms.min()} to {rooms.max()}"
+                        )
                     return rooms.astype(np.int32)
     return None
 

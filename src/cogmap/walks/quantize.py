@@ -84,7 +84,9 @@ def _check_quantizer(found: ViewQuantizer, path: str | Path) -> None:
     """Every array must have the shape that follows from the views and the centres."""
     shape = found.view_shape
     if shape.dtype.kind not in "iu" or shape.shape not in ((1,), (3,)) or shape.min() < 1:
-        raise BadRun(f"{path}: `view_shape` must be (H, W, C) or (F,), all at least 1, got {shape.tolist()!s:.60}")
+        raise BadRun(
+            f"{path}: `view_shape` must be (H, W, C) or (F,), all at least 1, got {shape.tolist()!s:.60}"
+        )
     view = tuple(shape.tolist())
     images = len(view) == 3
     reduced = min(GRID, view[0]) * min(GRID, view[1]) * view[2] if images else view[0]

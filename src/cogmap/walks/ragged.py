@@ -13,7 +13,6 @@ from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
 from cogmap.walks.vocabulary import check_labels, index_words, vocabulary_size
 
-
 MOST_PADDING = 32  # cells of the padded form for each step
 MOST_CELLS = 1 << 22  # that any walks may have, however few their steps are
 
@@ -74,7 +73,9 @@ def check_padding(lengths: NDArray[np.integer]) -> None:
     cells, steps = len(lengths) * int(lengths.max()), int(lengths.sum())
     most = max(MOST_CELLS, MOST_PADDING * steps)
     if cells > most:
-        rule = f"walks padded to the longest must have at most {most} cells for their {steps} steps, got {cells}"
+        rule = (
+            f"walks padded to the longest must have at most {most} cells for their {steps} steps, got {cells}"
+        )
         longest = f"walk {int(lengths.argmax())} has {int(lengths.max())} steps"
         raise BadWalks(f"{rule}: cut the longest walks into pieces, {longest}")
 

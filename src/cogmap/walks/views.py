@@ -137,7 +137,9 @@ def read_image(path: str | Path) -> NDArray[np.uint8]:
     try:
         with Image.open(path) as picture:
             return np.asarray(picture.convert("RGB"))
-    except Exception as error:  # a damaged picture raises many kinds of errors; one that is too large, a bomb's
+    except (
+        Exception
+    ) as error:  # a damaged picture raises many kinds of errors; one that is too large, a bomb's
         reason = getattr(error, "strerror", None) or (
             "unknown format" if isinstance(error, OSError) else f"{error!s:.80}"
         )

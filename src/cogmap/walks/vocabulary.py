@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Integers, Labels, Walks
 
-
 MOST_INDICES = 1 << 20  # observations, or actions: a model has a row of weights for each
 
 
