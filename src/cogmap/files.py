@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from cogmap.errors import BadOutput, CogmapError
 
 EXPANSION = 64  # bytes of arrays for each byte of an npz: random walks reach about 30
-ROOM = 64 << 20  # bytes of arrays that any npz may have, however small its file is
+ROOM = 16 << 20  # bytes of arrays that any npz may have, however small its file is
 MOST_JSON = 256 << 20  # bytes of a JSON file
 PART = ".part"  # ends the name of a file that is being written
 _EMPTY_SIDE = 1 << 16  # the longest side of an array without entries

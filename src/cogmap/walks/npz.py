@@ -95,7 +95,7 @@ def label_arrays(observation_labels: Labels | None, action_labels: Labels | None
 
 def integer_array(arrays: Arrays, name: str, ndim: int) -> NDArray[Any]:
     if name not in arrays:
-        raise BadWalks(f"`{name}` is missing, got {', '.join(arrays) or 'no arrays'}")
+        raise BadWalks(f"`{name}` is missing, got {', '.join(arrays) or 'no arrays':.300}")
     array = arrays[name]
     if array.dtype.kind not in "iu":
         raise BadWalks(f"`{name}` must hold integers, got dtype {array.dtype}")

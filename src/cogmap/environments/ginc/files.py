@@ -83,7 +83,7 @@ def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
     arrays = read_arrays(path, BadWalks)
     for name in (*TRUTH, *PARAMETERS):
         if name not in arrays:
-            raise BadWalks(f"{path} must hold `{name}`, got {', '.join(sorted(arrays)) or 'no arrays'}")
+            raise BadWalks(f"{path} must hold `{name}`, got {', '.join(sorted(arrays)) or 'no arrays':.300}")
     try:
         _check_truth(arrays)
     except BadWalks as error:
