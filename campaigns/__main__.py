@@ -140,8 +140,12 @@ def main() -> int:
 
 
 def _write(path: Path, rows: list[Row]) -> None:
+    """The rows of these campaigns in place of their earlier ones; those of other campaigns stay."""
+    from cogmap.experiments.rows import read_rows
     from cogmap.files import write_whole
 
+    fresh = {row["campaign"] for row in rows}
+    rows = [*(row for row in read_rows(path) if row["campaign"] not in fresh), *rows]
     text = io.StringIO()
     writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     writer.writeheader()

@@ -38,7 +38,7 @@ class TextReading:
         if self.least_count < 1:
             raise BadConfig(f"`least_count` (={self.least_count}) must be at least 1")
         if not 0 <= self.splice <= 1:
-            raise BadConfig(f"`splice` must be in [0, 1], got {self.splice}")
+            raise BadConfig(f"`splice` (={self.splice}) must be from 0 to 1")
 
 
 def load_text(
