@@ -222,7 +222,33 @@ def _page(path: Path) -> None:
         encode_json(getattr(handlers, name)(Call({}, {}, None)))
 
 
+def _commands(path: Path) -> None:
+    """Commands on a folder in which one file is broken."""
+    from cogmap.cli import main
+
+    folder = next(parent for parent in path.parents if (parent / "walks.npz").exists())
+    run, walks = str(folder / "run"), str(folder / "walks.npz")
+    asked = random.Random(path.read_bytes()).choice(
+        [
+            ["plan", run, "--walks", walks, "--from", "0:5", "--to", "0:20"],
+            ["evaluate", run, "--walks", walks, "--problems", "3", "--json"],
+            ["map", run, "--walks", walks, "--out", str(folder / "out.json"), "--force"],
+            ["check", walks, "--json"],
+        ]
+    )
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        code = main(asked)
+    if code not in (0, 2):
+        raise RuntimeError(f"{asked[0]}: exit code {code}")
+
+
 TARGETS = (
+    Target("commands, config", "places/run/config.json", _commands),
+    Target("commands, model", "places/run/model.safetensors", _commands),
+    Target("commands, walks", "places/walks.npz", _commands),
+    Target("commands, truth", "places/walks.truth.npz", _commands),
+    Target("commands, rooms", "family/walks.npz", _commands),
+    Target("commands, quantizer", "views/run/quantizer.npz", _commands),
     Target("walks npz", "places/walks.npz", _walks),
     Target("walks jsonl", "places/walks.jsonl", _walks),
     Target("walks csv", "places/walks.csv", _walks),

@@ -61,7 +61,8 @@ def run_trial(trial: Trial, tell: Tell = print) -> list[Row]:
     tell(trial.title)
     run = _finished(trial)
     found = TABLES[trial.table].score(trial, run, tell)
-    return rows_of(trial, found, run.metrics()[-1]["seconds"])
+    rows = run.metrics()
+    return rows_of(trial, found, rows[-1].get("seconds", 0.0) if rows else 0.0)
 
 
 def state_of(trial: Trial) -> State:

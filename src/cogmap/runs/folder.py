@@ -123,7 +123,12 @@ class RunFolder:
         if not path.is_file():
             rule = f"a run must hold {path.name}, {self.folder} does not yet"
             raise BadRun(f"{rule}: resume with `cogmap learn --resume`")
-        return load_map(path)
+        found = load_map(path)
+        for what in ("num_observations", "num_actions"):
+            own, known = getattr(found, what), getattr(self.config, what)
+            if own > known:
+                raise BadRun(f"{path} must have at most the run's `{what}` (={known}), got {own}")
+        return found
 
     @cached_property
     def atlas(self) -> CognitiveMap:

@@ -46,12 +46,17 @@ def room_of_each_walk(path: str | Path) -> Integers | None:
 
 def observations_in_a_room(walks: Walks, rooms: Integers) -> int:
     """The largest number of distinct observations in one room: the O of the family."""
-    if rooms.shape != (walks.num_walks,):
-        raise BadWalks(f"`rooms` must have shape (B,) = {(walks.num_walks,)}, got {rooms.shape}")
+    check_rooms(walks, rooms)
     mask = walks.step_mask()
     room = np.broadcast_to(rooms[:, None], mask.shape)[mask].astype(np.int64)
     shown = np.unique(room * walks.num_observations + walks.observations[mask])
     return int(np.unique(shown // walks.num_observations, return_counts=True)[1].max())
+
+
+def check_rooms(walks: Walks, rooms: Integers) -> None:
+    """Every walk must have its room."""
+    if rooms.shape != (walks.num_walks,):
+        raise BadWalks(f"`rooms` must have shape (B,) = {(walks.num_walks,)}, got {rooms.shape}")
 
 
 def base_targets(walks: Walks) -> Integers:
