@@ -27,9 +27,9 @@ Row = dict[str, Any]
 class Kept:
     """Rows that are done, and failures in words, in a file that grows by a line each."""
 
-    def __init__(self, folder: Path, commit: str, scale: float) -> None:
+    def __init__(self, folder: Path, commit: str, scale: float, seed: int) -> None:
         folder.mkdir(parents=True, exist_ok=True)
-        self.path, self._key = folder / "done.jsonl", f"{commit} {scale}"
+        self.seed, self.path, self._key = seed, folder / "done.jsonl", f"{commit} {scale} {seed}"
         lines = self.path.read_text().splitlines() if self.path.exists() else []
         self._done = {row["what"]: row for line in lines if (row := json.loads(line))["key"] == self._key}
 
@@ -66,7 +66,7 @@ def kills(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
                 if scale >= 1
                 else range(0, 10_000, max(1, round(1 / scale)) * 97)[: round(60 * scale) or 1]
             )
-            found = list(problems(story, folder / "kills", moments, 0, points))
+            found = list(problems(story, folder / "kills", moments, kept.seed, points))
             wrong = [f"{kill}: {problem}" for kill, problem in found if problem]
             kept.add(what, len(found), wrong, time.monotonic() - started)
         yield "kills", what
@@ -82,7 +82,7 @@ def fuzz(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
         what = f"fuzz: {name} from {first}"
         if what not in kept:
             started = time.monotonic()
-            kept.add(what, BATCH, batch(name, files, first, BATCH, 0), time.monotonic() - started)
+            kept.add(what, BATCH, batch(name, files, first, BATCH, kept.seed), time.monotonic() - started)
     yield from (("fuzz", f"fuzz: {name} from") for name in names())
 
 
@@ -91,7 +91,9 @@ def requests(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]
 
     if "requests: hostile" not in kept:
         started = time.monotonic()
-        found, plans, failed, _ = attacked(round(REQUESTS * scale), PLANNERS, SECONDS * min(scale, 1))
+        found, plans, failed, _ = attacked(
+            round(REQUESTS * scale), PLANNERS, SECONDS * min(scale, 1), kept.seed
+        )
         seconds = time.monotonic() - started
         kept.add("requests: hostile", found.requests, found.failed, seconds)
         kept.add(f"requests: {PLANNERS} planners", plans, ["a plan failed"] * failed, 0.0)
@@ -108,6 +110,7 @@ def main() -> int:
         "campaigns", nargs="*", default=[], help="kills, fuzz, requests; all of them by default"
     )
     parser.add_argument("--scale", type=float, default=1.0, help="share of all attacks")
+    parser.add_argument("--seed", type=int, default=0, help="of inputs, requests and moments")
     parser.add_argument("--out", type=Path, default=Path("runs/campaign"), help="what was done so far")
     parser.add_argument(
         "--results", type=Path, default=Path("results/campaign.csv"), help="the table as a file"
@@ -119,7 +122,7 @@ def main() -> int:
 
     torch.set_num_threads(1)
     commit = current_commit()
-    kept, rows = Kept(given.out, commit, given.scale), []
+    kept, rows = Kept(given.out, commit, given.scale, given.seed), []
     shared = {"commit": commit, "command": " ".join(["python -m campaigns", *sys.argv[1:]])}
     for campaign in (kills, fuzz, requests):
         if given.campaigns and campaign.__name__ not in given.campaigns:

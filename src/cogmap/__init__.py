@@ -12,9 +12,11 @@ from cogmap.errors import (
     BadWalks,
     BadWorld,
     CogmapError,
+    Diverged,
     MissingExtra,
     NoPath,
     NotOnMap,
+    Stopped,
 )
 from cogmap.version import __version__
 
@@ -99,6 +101,7 @@ __all__ = [
     "Codes",
     "CogmapError",
     "CognitiveMap",
+    "Diverged",
     "EgocentricRoom",
     "MissingExtra",
     "ModelConfig",
@@ -110,6 +113,7 @@ __all__ = [
     "Run",
     "RunFolder",
     "Scores",
+    "Stopped",
     "TableWorld",
     "TextReading",
     "TrainingConfig",
