@@ -17,7 +17,7 @@ from types import ModuleType
 from typing import Any, get_args
 
 from cogmap.errors import CogmapError, Stopped
-from cogmap.signals import Terminated, raise_when_terminated
+from cogmap.signals import Terminated, raised_when_terminated
 from cogmap.version import __version__
 
 COMMANDS = {  # name: (module, what it does)
@@ -50,13 +50,13 @@ BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = (
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. What a user can fix is printed in one line; a traceback is a bug of ours."""
-    raise_when_terminated()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")  # a label that the terminal cannot show is no error
     try:
-        _dispatch(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
+        with raised_when_terminated():
+            _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+            sys.stdout.flush()
     except Stopped as error:
         return _fail(str(error), TERMINATED)
     except CogmapError as error:

@@ -25,10 +25,17 @@ class Noted:
         self.received = number
 
 
-def raise_when_terminated() -> None:
-    """From now on SIGTERM raises `Terminated`, unless the program has a handler of its own for it."""
-    if _in_main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
-        signal.signal(signal.SIGTERM, _terminate)
+@contextmanager
+def raised_when_terminated() -> Iterator[None]:
+    """During the block SIGTERM raises `Terminated`, unless the program has a handler of its own for it."""
+    if not _in_main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 @contextmanager

@@ -244,12 +244,9 @@ def test_a_program_keeps_its_own_handlers() -> None:
 def test_sigterm_outside_of_a_training_is_one_line_with_its_exit_code(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr("cogmap.cli._dispatch", lambda arguments: os.kill(os.getpid(), signal.SIGTERM))
-    try:
-        assert main(["check"]) == 143
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    assert main(["check"]) == 143
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
     assert capsys.readouterr().err == "cogmap: stopped\n"
 
 
