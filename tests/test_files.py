@@ -201,8 +201,9 @@ def test_no_more_is_read_than_allowed(tmp_path: Path) -> None:
 
 
 def test_a_path_that_no_file_can_have() -> None:
-    with pytest.raises(BadRun, match="cannot read"):
-        read_bytes("a\0b", BadRun)
+    for path in ("a\0b", "\ud800", "a" * 5000):
+        with pytest.raises(BadRun, match="cannot read"):
+            read_bytes(path, BadRun)
 
 
 def test_a_full_disk_is_one_line_and_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -29,6 +29,7 @@ ROOM = 16 << 20  # bytes of arrays that any npz may have, however small its file
 MOST_JSON = 256 << 20  # bytes of a JSON file
 PART = ".part"  # ends the name of a file that is being written
 _EMPTY_SIDE = 1 << 16  # the longest side of an array without entries
+_REASON = 300  # characters of a library's words, which may quote the file
 _KINDS = "biufU"  # of the arrays that any of our files has
 
 
@@ -86,8 +87,11 @@ def open_file(path: str | Path, error: type[CogmapError], pipes: bool = False) -
 
 def _opened(path: str | Path, pipes: bool) -> IO[bytes]:
     """Opening a pipe that nobody writes to would wait for ever, so it is opened without waiting."""
-    if "\0" in str(path):
-        raise OSError(errno.EINVAL, "the path holds a NUL")
+    try:
+        if b"\0" in os.fsencode(path):
+            raise OSError(errno.EINVAL, "the path holds a NUL")
+    except UnicodeEncodeError:
+        raise OSError(errno.EINVAL, "the path is no text") from None
     waiting = 0 if pipes else getattr(os, "O_NONBLOCK", 0)
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | waiting))
 
@@ -204,7 +208,7 @@ def read_arrays(path: str | Path, error: type[CogmapError]) -> dict[str, NDArray
         except (CogmapError, OSError):
             raise
         except Exception as problem:  # damaged files raise many kinds of errors in zipfile, zlib and numpy
-            reason = str(problem) or type(problem).__name__
+            reason = str(problem)[:_REASON] or type(problem).__name__
             raise error(f"{path} must be an npz file without pickles: {reason}") from problem
 
 
