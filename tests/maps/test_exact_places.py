@@ -6,14 +6,14 @@ import itertools
 
 import numpy as np
 import pytest
-
-from cogmap.environments.room import AliasedRoom
-from cogmap.environments.table import torus
-from cogmap.maps.build import build_map
 from cogmap.maps.polish import find_places
 from cogmap.maps.smooth import SLIP, smooth
 from cogmap.maps.split import minimise_and_split
 from cogmap.maps.survey import survey
+
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.table import torus
+from cogmap.maps.build import build_map
 from cogmap.records import Codes, TableWorld, Walks
 from cogmap.walks.sample import sample_walks
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from cogmap.maps.export import write_map
 from cogmap.records import CognitiveMap
 from cogmap.runs.folder import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
+from cogmap.runs.writing import writing
 from cogmap.tasks.mapping import map_file
 
 
@@ -55,7 +57,8 @@ def run(args: Args) -> None:
         opened.map_of(args.kind) if args.walks is None else map_file(opened, args.walks, args.kind, args.room)
     )
     out = args.out or args.run / MAP_FILES[args.kind]
-    write_map(out, found)
+    with nullcontext() if args.out else writing(args.run):
+        write_map(out, found)
     if args.json:
         print_json(
             {
