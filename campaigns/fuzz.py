@@ -101,12 +101,53 @@ def _other_files(folder: Path, walks: Path) -> None:
     write_ginc(folder / "ginc", GincConfig(**sizes, **more, **few))
     problems = [{"from": [0, 1], "to": [0, 20], "avoid": [2]}, {"from": [0, 1], "showing": 1, "strict": True}]
     write_json(folder / "places" / "problems.json", problems)
+    _chance_and_machines(folder)
     names = NodeConcepts(("a", "b"), np.array([0, 1, -1]), 0.5, 0.5, 0.5, 0.5)
     names.save(folder / "places" / "run" / "concepts.json")
     write_arrays(
         folder / "views" / "run" / "views.npz",
         {"views": np.zeros((2, 4, 4, 3), np.uint8), "view_of_node": np.array([0, 1, -1])},
     )
+
+
+def _chance_and_machines(folder: Path) -> None:
+    """A world with chance, a machine in both of its formats, and the record of a trial."""
+    from dataclasses import asdict
+
+    from campaigns.kills import cogmap
+    from cogmap.environments.machines import load_machine, save_machine
+    from cogmap.experiments.ledger import Record, Step
+    from cogmap.files import write_json
+
+    (folder / "chance").mkdir()
+    cogmap("walk", "room", "--height", "3", "--width", "3", "--observations", "3", "--walks", "5", "--steps", "9",
+           "--slip", "0.1", "--start", "0", "--out", str(folder / "chance" / "walks.npz"))  # fmt: skip
+    (folder / "machines" / "trials").mkdir(parents=True)
+    save_machine(folder / "machines" / "one.json", load_machine("coffee_mealy"))
+    edges = '__start0 -> s0; s0 -> s1 [label="a/x"]; s1 -> s0 [label="a/y"]'
+    (folder / "machines" / "one.dot").write_text(f"digraph g {{\n{edges}\n}}\n")
+    record = Record(
+        "c", "cogmap reproduce", 0, trained_at=("a", "b"), rows=({"metric": "nodes", "value": 1},)
+    )
+    write_json(folder / "machines" / "trials" / "run.json", asdict(record))
+    write_json(folder / "machines" / "trials" / "run.progress.json", asdict(Step("training", 1, 2, 0.5)))
+
+
+def _machine(path: Path) -> None:
+    from cogmap.environments.machines import MachineWorld, load_machine
+
+    MachineWorld(load_machine(path))
+
+
+def _trial(path: Path) -> None:
+    from dataclasses import replace
+
+    from cogmap.experiments import Options, trials_of
+    from cogmap.experiments.ledger import read_record, read_step
+
+    trial = replace(trials_of("small-room", Options())[0], folder=path.parents[1] / "run")
+    read_record(trial)
+    read_step(trial)
 
 
 def _walks(path: Path) -> None:
@@ -255,6 +296,11 @@ TARGETS = (
     Target("walks views", "views/views.npz", _walks),
     Target("walks rooms", "family/walks.npz", _walks),
     Target("truth", "places/walks.truth.npz", _truth),
+    Target("truth of chance", "chance/walks.truth.npz", _truth),
+    Target("machine json", "machines/one.json", _machine),
+    Target("machine dot", "machines/one.dot", _machine),
+    Target("trial", "machines/trials/run.json", _trial),
+    Target("trial progress", "machines/trials/run.progress.json", _trial),
     Target("config", "places/run/config.json", _run),
     Target("metrics", "places/run/metrics.jsonl", _run),
     Target("scores", "places/run/scores.json", _run),

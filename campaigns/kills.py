@@ -25,6 +25,10 @@ TINY = ["width=16", "head_width=16", "num_codes=20", "batch_size=8", "window=10"
 LEARN = ["--encoder", "gru", "--steps", "6", "--device", "cpu", "--change", *TINY, "validate_every=3"]
 
 
+MEASURED = ("seconds", "training_seconds", "scoring_seconds")
+PASSING = (".lock", ".log", ".progress.json")  # files that tell what a process is doing
+
+
 @dataclass(frozen=True)
 class Story:
     """A command, what it needs, and what is tried in turn after a kill until one succeeds."""
@@ -189,7 +193,7 @@ def snapshot(folder: Path) -> dict[str, Any]:
     return {
         str(path.relative_to(folder)): _content(path)
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.endswith(".lock")
+        if path.is_file() and not path.name.endswith(PASSING)
     }
 
 
@@ -203,12 +207,13 @@ def _content(path: Path) -> Any:
         tensors, numbers = load_tensors(path)
         numbers.pop("seconds")
         return {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}, numbers
+    if path.parent.name == "trials":
+        record = json.loads(path.read_text())
+        rows = [{k: v for k, v in row.items() if k not in MEASURED} for row in record["rows"]]
+        return {k: v for k, v in record.items() if k not in MEASURED} | {"rows": rows}
     if path.suffix == ".csv":
         with path.open(newline="") as stream:
-            return [
-                {k: v for k, v in row.items() if k not in ("seconds", "commit")}
-                for row in csv.DictReader(stream)
-            ]
+            return [{k: v for k, v in row.items() if k not in MEASURED} for row in csv.DictReader(stream)]
     return path.read_bytes()
 
 
