@@ -73,9 +73,10 @@ class WindowSampler:
         """Continue where `state` was taken; a ValueError if that was of other walks."""
         self._rng.bit_generator.state = state["rng"]
         lanes = len(self._walk)
-        self._walk = lane_numbers("walk", state["walk"], lanes, 2**31)
+        # An earlier version held out fewer walks, so some lanes may be at one that is not trained on now.
+        self._walk = lane_numbers("walk", state["walk"], lanes, 4 * self.walks.num_walks)
         self._start = lane_numbers("start", state["start"], lanes, 2**31)
-        gone = self._walk >= self.walks.num_walks  # an earlier version held out fewer walks
+        gone = self._walk >= self.walks.num_walks
         self._walk[gone], self._start[gone] = 0, self.walks.num_steps
 
     def _jump(self, fresh: Booleans) -> None:
