@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup browser graphics demo test lint format docs bench learn-test clean
+.PHONY: setup browser graphics demo test lint format docs bench campaign learn-test clean
 
 setup: $(STAMP)
 
@@ -44,6 +44,9 @@ learn-test: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+campaign: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m campaigns  # under an hour on two cores; goes on where it was stopped
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

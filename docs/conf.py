@@ -19,7 +19,14 @@ project, author = "cogmap", "the cogmap authors"
 version = release = cogmap.__version__
 extensions = ["myst_parser", "sphinx.ext.autodoc"]
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "README.md", "CONTRIBUTING.md", "CHANGELOG.md", "results/README.md"]
+include_patterns = [
+    "docs/*.md",
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "CHANGELOG.md",
+    "results/README.md",
+]
 exclude_patterns = [".*", "site", "runs", "demo", "src", "tests", "benchmarks"]  # not even looked into
 html_theme = "furo"  # brings its own styles, scripts and no fonts: pages open without a network
 html_title = f"cogmap {release}"

@@ -14,7 +14,14 @@ ROOMS = [
     *("environments", "walks", "models", "training", "maps", "planning", "evaluation", "report"),
     *("runs", "tasks", "experiments", "app", "commands", "cli"),
 ]  # from left to right
-SHARED = {"records", "errors", "files", "version"}  # what every room may import; they import no room
+SHARED = {
+    "records",
+    "errors",
+    "files",
+    "checks",
+    "signals",
+    "version",
+}  # what every room may import; they import no room
 FRONT = {"__init__", "__main__"}  # the package's face: public names, and the command line as a module
 # Truth is reachable only where it is made or scored. Of the rooms that train, map and plan none may name it.
 MAKES_OR_SCORES_TRUTH = {

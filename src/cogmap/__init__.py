@@ -12,9 +12,11 @@ from cogmap.errors import (
     BadWalks,
     BadWorld,
     CogmapError,
+    Diverged,
     MissingExtra,
     NoPath,
     NotOnMap,
+    Stopped,
 )
 from cogmap.version import __version__
 
@@ -110,6 +112,7 @@ __all__ = [
     "Codes",
     "CogmapError",
     "CognitiveMap",
+    "Diverged",
     "EgocentricRoom",
     "MachineWorld",
     "MealyMachine",
@@ -123,6 +126,7 @@ __all__ = [
     "Run",
     "RunFolder",
     "Scores",
+    "Stopped",
     "TableWorld",
     "TextReading",
     "TrainingConfig",

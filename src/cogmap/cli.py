@@ -6,6 +6,7 @@ A command is a module with `run(args)` and `Args`: a dataclass, or a union of so
 from __future__ import annotations
 
 import difflib
+import io
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -15,7 +16,8 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, get_args
 
-from cogmap.errors import CogmapError
+from cogmap.errors import CogmapError, Stopped
+from cogmap.signals import Terminated, raised_when_terminated
 from cogmap.version import __version__
 
 COMMANDS = {  # name: (module, what it does)
@@ -38,24 +40,44 @@ COMMANDS = {  # name: (module, what it does)
         "say what is installed, what is missing, and the line that installs it",
     ),
 }
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED = 2, 141, 130  # exit codes, the last two as shells have them
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = (
+    2,
+    141,
+    130,
+    143,
+)  # exit codes, all but the first as shells have them
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command. What a user can fix is printed in one line; a traceback is a bug of ours."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a label that the terminal cannot show is no error
     try:
-        _dispatch(list(sys.argv[1:] if arguments is None else arguments))
-        sys.stdout.flush()
+        with raised_when_terminated():
+            _dispatch(list(sys.argv[1:] if arguments is None else arguments))
+            sys.stdout.flush()
+    except Stopped as error:
+        return _fail(str(error), TERMINATED)
     except CogmapError as error:
         return _fail(str(error), BAD_INPUT)
     except MemoryError as error:
         return _fail(f"not enough memory: {error}", BAD_INPUT)
+    except RuntimeError as error:
+        if "allocate memory" not in str(error) and "out of memory" not in str(error):  # torch's words for it
+            raise
+        return _fail(f"not enough memory: {error}", BAD_INPUT)
+    except Terminated:
+        return _fail("stopped", TERMINATED)
     except KeyboardInterrupt:
         return _fail("stopped", INTERRUPTED)
     except BrokenPipeError:
         # Whoever read our output has left, as `head` does. Python flushes once more at exit: into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
+    except OSError as error:  # a path that no file can have, a disk that fails: nothing of ours
+        where = "" if error.filename is None else f": {error.filename!s:.80}"
+        return _fail(f"{error.strerror or error}{where}", BAD_INPUT)
     return 0
 
 

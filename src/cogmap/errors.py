@@ -21,6 +21,14 @@ class BadRun(CogmapError):
     """A run folder that is missing, incomplete, damaged or of another version."""
 
 
+class Diverged(CogmapError):
+    """A training whose losses are no longer finite. Its last checkpoint is from before."""
+
+
+class Stopped(CogmapError):
+    """A training that SIGTERM ended. Its checkpoint is of its last step, so that it can be resumed."""
+
+
 class BadOutput(CogmapError):
     """An output path that cannot be written, or that would overwrite something."""
 

@@ -12,6 +12,7 @@ Arrays become read-only when a record takes them in, so what is frozen stays fro
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -535,5 +536,5 @@ def _check_labels(name: str, labels: Labels | None, count: int, error: type[Cogm
     if len(labels) != count:
         raise error(f"`{name}` must hold {count} labels, got {len(labels)}")
     if len(set(labels)) != count:
-        repeated = next(label for label in labels if labels.count(label) > 1)
-        raise error(f"`{name}` must be distinct, got {repeated!r} more than once")
+        repeated = Counter(labels).most_common(1)[0][0]
+        raise error(f"`{name}` must be distinct, got {repeated!r:.60} more than once")

@@ -5,7 +5,7 @@ import pytest
 from served_runs import ROOM, application, client_of, opened, write_run
 
 from cogmap.app.schema import WalkRequest
-from cogmap.app.security import Limits, Refusal
+from cogmap.app.security import Deadline, Limits, Refusal
 from cogmap.app.sessions import Sessions, new_session
 from cogmap.planning.navigator import Navigator
 
@@ -97,7 +97,7 @@ def test_what_cannot_be_done_changes_nothing(folder):
     lost = found.next_node.copy()
     lost[5, 2] = -1
     object.__setattr__(found, "next_node", lost)
-    session = new_session(found, None, WalkRequest(position=5), 10)
+    session = new_session(found, None, WalkRequest(position=5), 10, Deadline(60))
     before = session.belief
     with pytest.raises(Refusal, match="`action` must be possible here, 0, 1, 3 is, got 2"):
         session.step(2)
@@ -108,7 +108,9 @@ def test_what_cannot_be_done_changes_nothing(folder):
 def test_the_least_recently_used_makes_room_and_time_runs_out(folder):
     found, now = opened(folder[0]).map("minimal"), [0.0]
     sessions = Sessions(Limits(sessions=2, session_seconds=10), clock=lambda: now[0])
-    first, second, third = (new_session(found, None, WalkRequest(seed=seed), 10) for seed in range(3))
+    first, second, third = (
+        new_session(found, None, WalkRequest(seed=seed), 10, Deadline(60)) for seed in range(3)
+    )
     sessions.keep(first)
     sessions.keep(second)
     sessions.find(first.id)

@@ -67,7 +67,7 @@ def test_scores_are_saved_and_loaded(tmp_path):
     scores.save(tmp_path / "scores.json")
     assert Scores.load(tmp_path / "scores.json") == scores
     (tmp_path / "other.json").write_text('{"test_accu": 1.0, "zest": 2}')
-    with pytest.raises(BadRun, match="got the unknown zest"):
+    with pytest.raises(BadRun, match="`zest` must not be there"):
         Scores.load(tmp_path / "other.json")
     (tmp_path / "list.json").write_text("[]")
     with pytest.raises(BadRun, match="must hold scores"):

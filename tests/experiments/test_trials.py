@@ -103,6 +103,8 @@ def test_a_trial_is_new_begun_or_finished(tmp_path: Path) -> None:
     trial = trials_of("icl-small", Options(encoder="gru", names="seen", only=("TDB(S=3, M=4)",)))[0]
     assert training_state(replace(trial, folder=tmp_path)) == "new"
     (tmp_path / "checkpoint").mkdir()
+    assert training_state(replace(trial, folder=tmp_path)) == "new"  # killed before its first checkpoint
+    (tmp_path / "checkpoint" / "checkpoint.safetensors").touch()
     assert training_state(replace(trial, folder=tmp_path)) == "begun"
     stored = replace(trial, folder=RESULTS / "models" / "rooms-4x5")
     assert training_state(stored) == "finished"

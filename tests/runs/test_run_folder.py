@@ -81,6 +81,7 @@ def test_folders_of_before_tasks_were_stored_open(
         stored["model"]["in_base"] = True
     else:
         stored |= others
+        stored["model"]["num_actions"] = len(stored["action_labels"] or range(4))
     write_json(tmp_path / "config.json", stored)
     assert RunFolder(tmp_path).task == task
 

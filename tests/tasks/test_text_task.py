@@ -121,7 +121,7 @@ def test_a_vanilla_model_has_neither_graph_nor_concepts(ginc: Path, tmp_path: Pa
 
 def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.json").write_text('{"unit": "syllables", "least_count": 5, "splice": 0}')
-    with pytest.raises(BadRun, match="must name its `unit`, words or characters, got 'syllables'"):
+    with pytest.raises(BadRun, match='`unit` must be one of words, characters, got "syllables"'):
         read_text_reading(tmp_path / "text.json")
 
 

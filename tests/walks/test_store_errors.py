@@ -64,7 +64,10 @@ def test_pickles_are_refused(tmp_path):
         ({"observations": OBSERVATIONS.astype(str)}, "`observations` must hold integers, got dtype <U21"),
         ({"observations": OBSERVATIONS - 1}, r"`observations` must be in \[0, 2\), got -1 to 1"),
         ({"observations": OBSERVATIONS[0]}, r"`observations` must have 2 dimension\(s\), got shape \(3,\)"),
-        ({"observations": OBSERVATIONS + 2**40}, "`observations` must fit 32-bit integers"),
+        (
+            {"observations": OBSERVATIONS + 2**40},
+            "observations and actions must be numbered from 0, each with at most 1048576 numbers",
+        ),
         (
             {"observations": OBSERVATIONS[:0], "actions": ACTIONS[:0]},
             "there must be at least one walk, got none",

@@ -8,7 +8,7 @@ import mimetypes
 from collections.abc import AsyncIterator, Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -24,6 +24,7 @@ from cogmap.app.shown_map import ShownMap
 from cogmap.app.watcher import RunWatcher
 
 _JSON = "application/json"
+T = TypeVar("T")
 
 
 class Application:
@@ -34,8 +35,8 @@ class Application:
         self.limits = limits or Limits()
         self.handlers = Handlers(watcher, self.limits)
         self._requests = limited(self.limits)
-        self._pool = ThreadPoolExecutor(self.limits.workers, thread_name_prefix="cogmap-explorer")
-        self._in_progress = 0
+        # Answers that compute cannot keep those waiting that only show: each kind has its own threads.
+        self._shows, self._computes = (_Pool(self.limits) for _ in range(2))
         pages = Pages("cogmap.app", "static")
         routes = [
             *(Route(one.path, _route(self, one), methods=[one.method]) for one in ENDPOINTS),
@@ -50,17 +51,14 @@ class Application:
     async def answer(self, endpoint: Endpoint, request: Request) -> Response:
         """One answer, from the address to the bytes: short ones at once, long ones in a thread."""
         body = await self._body(request) if endpoint.body else b""
-        if not endpoint.long:
+        large = endpoint.grows and self.watcher.largest_map > self.limits.large_map
+        if not (endpoint.long or large):
             return self._answer(endpoint, request, body)
-        if self._in_progress >= self.limits.waiting_jobs:
-            rule = f"at most {self.limits.waiting_jobs} long answers may be in progress"
-            raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
-        self._in_progress += 1
-        try:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pool, self._answer, endpoint, request, body)
-        finally:
-            self._in_progress -= 1
+        pool = self._computes if endpoint.computes or large else self._shows
+        most = (
+            self.limits.connections if large else self.limits.waiting_jobs
+        )  # what is short by itself may wait
+        return await pool.run(lambda: self._answer(endpoint, request, body), most)
 
     def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:
         asked = check(parse_json(body), self._requests[endpoint.body]) if endpoint.body else None
@@ -80,10 +78,16 @@ class Application:
         promised = request.headers.get("content-length", "0")
         if promised.isdecimal() and int(promised[:20]) > limit:
             raise Refusal(413, f"the body must have at most {limit} bytes, got {promised[:20]}")
-        async for chunk in request.stream():
-            received += chunk
-            if len(received) > limit:
-                raise Refusal(413, f"the body must have at most {limit} bytes, got more")
+        try:
+            async with asyncio.timeout(self.limits.body_seconds):
+                async for chunk in request.stream():
+                    received += chunk
+                    if len(received) > limit:
+                        raise Refusal(413, f"the body must have at most {limit} bytes, got more")
+        except TimeoutError:
+            raise Refusal(
+                408, f"the body must arrive within {self.limits.body_seconds} seconds, it did not"
+            ) from None
         kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         if received and kind != _JSON:
             raise Refusal(415, f"the body must be {_JSON}, got {kind[:80] or 'no content type'}")
@@ -104,13 +108,32 @@ class Application:
             yield
         finally:
             watching.cancel()
-            self._pool.shutdown(wait=False, cancel_futures=True)
+            for pool in (self._shows, self._computes):
+                pool.threads.shutdown(wait=False, cancel_futures=True)
 
     async def _watch(self) -> None:
         """Look at the run folder now and then."""
         while True:
             await asyncio.sleep(self.limits.refresh_seconds)
             await asyncio.to_thread(self.watcher.refresh)
+
+
+class _Pool:
+    """Threads, with a limit on how many answers are made or wait in them."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.threads = ThreadPoolExecutor(limits.workers, thread_name_prefix="cogmap-explorer")
+        self._in_progress = 0
+
+    async def run(self, work: Callable[[], T], most: int) -> T:
+        if self._in_progress >= most:
+            rule = f"at most {most} long answers may be in progress"
+            raise Refusal(429, f"{rule}, ask again in a second", retry_after=1)
+        self._in_progress += 1
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self.threads, work)
+        finally:
+            self._in_progress -= 1
 
 
 class Pages(StaticFiles):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from typing import Any, NoReturn, TypeVar
 
 import numpy as np
@@ -13,6 +14,7 @@ from cogmap.app.schema import Problem, Request
 from cogmap.app.security import Refusal
 
 AnyRequest = TypeVar("AnyRequest", bound=Request)
+_PIECE = 10_000  # entries of a list that are encoded at once
 _TYPES = {
     "int_type": "an integer",
     "string_type": "a string",
@@ -43,7 +45,34 @@ def check(value: Any, kind: type[AnyRequest]) -> AnyRequest:
 
 def encode_json(value: Any) -> bytes:
     """Compact, and in ASCII, so that no text of a user's can break it."""
-    return _ENCODER.encode(value).encode()
+    try:
+        return _ENCODER.encode(value).encode()
+    except ValueError:  # a number that JSON cannot express
+        return _ENCODER.encode(_finite(value)).encode()
+
+
+def encode_columns(values: Mapping[str, Any]) -> bytes:
+    """An object of columns, long ones in pieces: encoding a long list at once would stop all other threads."""
+    parts = []
+    for name, value in values.items():
+        if isinstance(value, dict):
+            encoded = encode_columns(value)
+        elif isinstance(value, list) and len(value) > _PIECE:
+            pieces = [encode_json(value[start : start + _PIECE]) for start in range(0, len(value), _PIECE)]
+            encoded = b"[" + b",".join(piece[1:-1] for piece in pieces) + b"]"
+        else:
+            encoded = encode_json(value)
+        parts.append(encode_json(name) + b":" + encoded)
+    return b"{" + b",".join(parts) + b"}"
+
+
+def _finite(value: Any) -> Any:
+    """The same with null for every number that is NaN or infinite."""
+    if isinstance(value, dict):
+        return {name: _finite(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float | np.floating) and not np.isfinite(value) else value
 
 
 def _refusal(error: ErrorDetails, kind: type[Request]) -> Refusal:

@@ -29,20 +29,37 @@ class Endpoint:
     answer: Any  # a type of `schema`, PNG, or None for no content
     body: type[schema.Request] | None = None
     long: bool = False  # may take more than a few milliseconds: done in a thread
+    computes: bool = False  # a long one with a pool of its own, so that it cannot keep others from showing
+    grows: bool = False  # computes, but takes a moment only, unless the map is large
     status: int = 200
     by_map: bool = False  # takes `?map=`
 
 
 # Searched from the top: what is asked most often comes first.
 ENDPOINTS = (
-    Endpoint("POST", "/api/plan", Handlers.plan, "A shortest path", schema.Plan, schema.PlanRequest),
     Endpoint(
-        "POST", "/api/walks/{id}/steps", Handlers.step, "One step of it", schema.Step, schema.StepRequest
+        "POST", "/api/plan", Handlers.plan, "A shortest path", schema.Plan, schema.PlanRequest, grows=True
+    ),
+    Endpoint(
+        "POST",
+        "/api/walks/{id}/steps",
+        Handlers.step,
+        "One step of it",
+        schema.Step,
+        schema.StepRequest,
+        grows=True,
     ),
     Endpoint(
         "GET", "/api/live", Handlers.live, "Progress of the training, cheap enough to poll", schema.Live
     ),
-    Endpoint("GET", "/api/run", Handlers.run, "What the run is, and what there is to see of it", schema.Run),
+    Endpoint(
+        "GET",
+        "/api/run",
+        Handlers.run,
+        "What the run is, and what there is to see of it",
+        schema.Run,
+        long=True,
+    ),
     Endpoint("GET", "/api/map/{kind}", Handlers.map, "One of the run's maps, in columns", schema.Map),
     Endpoint("GET", "/api/room", Handlers.room, "The true world", schema.Room, long=True),
     Endpoint("GET", "/api/metrics", Handlers.metrics, "Curves of the training", schema.Metrics, long=True),
@@ -53,6 +70,7 @@ ENDPOINTS = (
         "A walk of the file, and the agent's estimated nodes",
         schema.Replay,
         long=True,
+        computes=True,
         by_map=True,
     ),
     Endpoint(
@@ -62,11 +80,17 @@ ENDPOINTS = (
         "The belief at one step of a walk",
         schema.ReplayStep,
         long=True,
+        computes=True,
         by_map=True,
     ),
     Endpoint("GET", "/api/view/{node}", Handlers.view, "What is seen at a node", PNG, long=True, by_map=True),
     Endpoint(
-        "GET", "/api/concepts", Handlers.concepts, "The concept of each node of a text run", schema.Concepts
+        "GET",
+        "/api/concepts",
+        Handlers.concepts,
+        "The concept of each node of a text run",
+        schema.Concepts,
+        long=True,
     ),
     Endpoint(
         "POST",
@@ -76,6 +100,7 @@ ENDPOINTS = (
         schema.Plans,
         schema.PlansRequest,
         long=True,
+        computes=True,
     ),
     Endpoint(
         "POST",
@@ -85,6 +110,7 @@ ENDPOINTS = (
         schema.Place,
         schema.LocateRequest,
         long=True,
+        computes=True,
     ),
     Endpoint(
         "POST",
@@ -94,9 +120,10 @@ ENDPOINTS = (
         schema.Walk,
         schema.WalkRequest,
         long=True,
+        computes=True,
         status=201,
     ),
-    Endpoint("GET", "/api/walks/{id}", Handlers.walk, "A walk in progress", schema.Walk),
+    Endpoint("GET", "/api/walks/{id}", Handlers.walk, "A walk in progress", schema.Walk, grows=True),
     Endpoint("DELETE", "/api/walks/{id}", Handlers.end_walk, "End it", None, status=204),
 )
 

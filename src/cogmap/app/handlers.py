@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any, Generic, NamedTuple, TypeVar, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.app import replay, schema
-from cogmap.app.security import Limits, Refusal
+from cogmap.app.security import Deadline, Limits, Refusal
 from cogmap.app.sessions import Sessions, new_session
 from cogmap.app.shown_map import ShownMap, cell_points
 from cogmap.app.watcher import RunWatcher
@@ -68,10 +69,10 @@ class Handlers:
             "folder": watcher.folder.resolve().name,
             "version": __version__,
             "observations": {
-                "labels": _words(run.observation_labels, num_observations),
-                "colours": list(observation_colours(num_observations)),
+                "labels": list(_words(run.observation_labels, num_observations)),
+                "colours": list(_colours(num_observations)),
             },
-            "actions": {"labels": _words(run.action_labels, run.config.num_actions)},
+            "actions": {"labels": list(_words(run.action_labels, run.config.num_actions))},
             "maps": [_summary(shown) for shown in watcher.maps.values()],
             "truth": watcher.truth is not None,
             "walks": _walks_size(watcher.walks),
@@ -138,12 +139,17 @@ class Handlers:
         return png_bytes(views.views[views.view_of_node[node]])
 
     def replay(self, call: Call[None]) -> schema.Replay:
-        walks = self.watcher.known_walks()
-        return replay.replay(self._queried_map(call), walks, self.watcher.truth, call.number("walk"))
+        walks, shown = self.watcher.known_walks(), self._queried_map(call)
+        size = walks.num_steps * shown.map.num_nodes
+        if size > self.limits.replayed:
+            rule = f"steps times nodes of a replay must be at most {self.limits.replayed}"
+            raise Refusal(413, f"{rule}, got {size}")
+        return replay.replay(shown, walks, self.watcher.truth, call.number("walk"))
 
     def replay_step(self, call: Call[None]) -> schema.ReplayStep:
-        walks = self.watcher.known_walks()
-        return replay.replay_step(self._queried_map(call), walks, call.number("walk"), call.number("step"))
+        walks, until = self.watcher.known_walks(), Deadline(self.limits.answer_seconds)
+        walk, step = call.number("walk"), call.number("step")
+        return replay.replay_step(self._queried_map(call), walks, walk, step, until)
 
     def plan(self, call: Call[schema.PlanRequest]) -> schema.Plan:
         shown, problem = self._asked_map(call.body), _problem(call.body)
@@ -164,11 +170,12 @@ class Handlers:
         }
 
     def locate(self, call: Call[schema.LocateRequest]) -> schema.Place:
-        return replay.locate(self._asked_map(call.body), call.body)
+        return replay.locate(self._asked_map(call.body), call.body, Deadline(self.limits.answer_seconds))
 
     def new_walk(self, call: Call[schema.WalkRequest]) -> schema.Walk:
         shown = self._asked_map(call.body)
-        session = new_session(shown, self._world, call.body, self.limits.kept_steps)
+        until = Deadline(self.limits.answer_seconds)
+        session = new_session(shown, self._world, call.body, self.limits.kept_steps, until)
         return self.sessions.keep(session).walk_answer()
 
     def walk(self, call: Call[None]) -> schema.Walk:
@@ -244,8 +251,14 @@ def _visited(shown: ShownMap, plan: Plan, world: TableWorld | None) -> list[int]
     return follow(world, int(shown.position[plan.nodes[0]]), plan.actions).tolist()
 
 
-def _words(labels: Labels | None, count: int) -> list[str]:
-    return [str(label_of(labels, index)) for index in range(count)]
+@lru_cache(maxsize=4)
+def _words(labels: Labels | None, count: int) -> tuple[str, ...]:
+    return tuple(str(label_of(labels, index)) for index in range(count))
+
+
+@lru_cache(maxsize=4)
+def _colours(count: int) -> tuple[str, ...]:
+    return tuple(observation_colours(count))
 
 
 def _walks_size(walks: Walks | None) -> schema.WalksSize | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from cogmap.app import schema
+from cogmap.app.security import Deadline
 from cogmap.app.shown_map import ShownMap
 from cogmap.errors import BadWalks, NotOnMap
 from cogmap.planning.localise import MIN_CERTAINTY, BeliefModel, track
@@ -18,7 +19,7 @@ _MOST_NODES = 1000  # of a belief
 _DIGITS = 6
 
 
-def locate(shown: ShownMap, asked: schema.LocateRequest) -> schema.Place:
+def locate(shown: ShownMap, asked: schema.LocateRequest, until: Deadline) -> schema.Place:
     """/api/locate: by the map alone, since the server has no model whose codes could help."""
     seen = [shown.observation_of(value) for value in asked.observations]
     done = [shown.action_of(value) for value in asked.actions]
@@ -26,7 +27,7 @@ def locate(shown: ShownMap, asked: schema.LocateRequest) -> schema.Place:
         rule = "a history must have one action fewer than observations"
         raise BadWalks(f"{rule}, got {len(seen)} and {len(done)}")
     shown.check_not_empty()
-    return {**estimate(filtered(shown.belief, seen, done)), "revision": shown.revision}
+    return {**estimate(filtered(shown.belief, seen, done, until)), "revision": shown.revision}
 
 
 def replay(shown: ShownMap, walks: Walks, truth: Truth | None, walk: int) -> schema.Replay:
@@ -50,21 +51,22 @@ def replay(shown: ShownMap, walks: Walks, truth: Truth | None, walk: int) -> sch
     }
 
 
-def replay_step(shown: ShownMap, walks: Walks, walk: int, step: int) -> schema.ReplayStep:
+def replay_step(shown: ShownMap, walks: Walks, walk: int, step: int, until: Deadline) -> schema.ReplayStep:
     """/api/replay/{walk}/{step}"""
     _check(shown, walks, walk)
     if not 0 <= step < walks.lengths[walk]:
         last = walks.lengths[walk] - 1
         raise NotOnMap(f"`step` must be a step of walk {walk}, 0 to {last}, got step {step}")
     seen, done = walks.observations[walk, : step + 1].tolist(), walks.actions[walk, :step].tolist()
-    here = estimate(filtered(shown.belief, seen, done))
+    here = estimate(filtered(shown.belief, seen, done, until))
     return {"walk": walk, "step": step, "revision": shown.revision, "observation": seen[-1], **here}
 
 
-def filtered(model: BeliefModel, seen: Sequence[int], done: Sequence[int]) -> Floats:
+def filtered(model: BeliefModel, seen: Sequence[int], done: Sequence[int], until: Deadline) -> Floats:
     """(V,) the belief after a history."""
     belief = model.after_seeing(model.uniform_prior(), seen[0])
     for action, observation in zip(done, seen[1:], strict=True):
+        until.check()
         belief = model.after_seeing(model.after_action(belief, action), observation)
     return belief
 

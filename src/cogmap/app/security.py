@@ -6,6 +6,8 @@ import ipaddress
 import json
 import logging
 import socket
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -27,8 +29,16 @@ class Limits:
     sessions: int = 256  # the least recently used one makes room
     session_seconds: float = 1800.0  # since the last request
     kept_steps: int = 1000  # of a session's history
-    waiting_jobs: int = 64  # long answers in progress or waiting, before 429
-    workers: int = 2  # threads for long answers
+    waiting_jobs: int = 64  # long answers in progress or waiting, before 429; as many of each kind
+    workers: int = 2  # threads for answers that compute, and as many for those that only show
+    large_map: int = 20_000  # nodes, from which on every answer about the map is made in a thread
+    replayed: int = 200_000_000  # steps times nodes of one replay
+    answer_seconds: float = 20.0  # for one answer that computes
+    body_seconds: float = 10.0  # for a body to arrive
+    idle_seconds: float = (
+        15.0  # for a request to begin, or for an answer to be taken, before the connection is closed
+    )
+    connections: int = 1000
     refresh_seconds: float = 1.0  # between two looks at the run folder
 
 
@@ -51,6 +61,18 @@ class Refusal(CogmapError):
         super().__init__(message)
         self.status = status
         self.retry_after = retry_after
+
+
+class Deadline:
+    """The moment by which an answer must be made. Work that can be long asks `check` now and then."""
+
+    def __init__(self, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._seconds, self._until = clock, seconds, clock() + seconds
+
+    def check(self) -> None:
+        if self._clock() > self._until:
+            rule = f"an answer must be made within {self._seconds} seconds"
+            raise Refusal(503, f"{rule}, this one takes longer: ask for less at once")
 
 
 def status_of(error: CogmapError) -> int:

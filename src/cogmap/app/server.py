@@ -111,6 +111,9 @@ def serve(
     """Serve until a signal, or until the function is called that `started` is given once all is ready."""
     import uvicorn
 
+    from cogmap.app.connections import patient_protocol
+    from cogmap.app.security import Limits
+
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
@@ -127,6 +130,9 @@ def serve(
         lifespan="on",
         # uvloop accepts one connection between two rounds of answers, so new clients starve beside busy ones.
         loop="asyncio",
+        http=patient_protocol(Limits().idle_seconds),
+        ws="none",
+        limit_concurrency=Limits().connections,
         backlog=1024,
         timeout_graceful_shutdown=2,
     )

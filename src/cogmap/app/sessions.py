@@ -13,7 +13,7 @@ import numpy as np
 
 from cogmap.app import schema
 from cogmap.app.replay import estimate, estimated_node
-from cogmap.app.security import Limits, Refusal
+from cogmap.app.security import Deadline, Limits, Refusal
 from cogmap.app.shown_map import ShownMap
 from cogmap.errors import NotOnMap
 from cogmap.records import Booleans, Floats, Integers, TableWorld
@@ -172,7 +172,7 @@ class Sessions:
 
 
 def new_session(
-    shown: ShownMap, world: TableWorld | None, asked: schema.WalkRequest, kept_steps: int
+    shown: ShownMap, world: TableWorld | None, asked: schema.WalkRequest, kept_steps: int, until: Deadline
 ) -> Session:
     """An agent at a given place or at one that is drawn; its `actions` are taken at once."""
     shown.check_not_empty()
@@ -183,6 +183,7 @@ def new_session(
     session = Session(name, shown, ground, origin, origin, shown.belief.uniform_prior(), trail)
     session.begin()
     for action in [shown.action_of(action) for action in asked.actions]:
+        until.check()
         session.step(action)
     return session
 

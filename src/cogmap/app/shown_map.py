@@ -9,11 +9,14 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from cogmap.app import schema
-from cogmap.app.bodies import encode_json
+from cogmap.app.bodies import encode_columns
 from cogmap.errors import BadRun, NotOnMap
 from cogmap.evaluation.places import NodePlaces, true_places
+from cogmap.files import read_bytes
 from cogmap.maps.layout import layout_map
 from cogmap.maps.store import load_map
 from cogmap.planning.localise import BeliefModel, belief_model
@@ -23,6 +26,7 @@ from cogmap.report.colours import side_by_side
 from cogmap.runs.folder import MapKind
 
 _DIGITS = 4  # of a coordinate: a ten-thousandth of a cell
+_MOST_PIECES = 400  # of a map that is laid out: each takes a moment
 _HARDLY = 20  # an edge with less than this part of the usual support is doubtful
 
 
@@ -66,7 +70,7 @@ def open_map(
     path: Path, kind: MapKind, early: bool, walks: Walks | None = None, truth: Truth | None = None
 ) -> ShownMap:
     """Read a map and compute all that is shown of it; BadRun where the file is not a whole map."""
-    revision = hashlib.blake2b(_bytes_of(path) + bytes([early]), digest_size=6).hexdigest()
+    revision = hashlib.blake2b(read_bytes(path, BadRun) + bytes([early]), digest_size=6).hexdigest()
     found = load_map(path)
     transition_graph(found)  # made now, not at the first plan
     drawn = found.deterministic()  # one arrow a move
@@ -85,7 +89,7 @@ def open_map(
         "nodes": nodes,
         "edges": edges,
     }
-    return ShownMap(kind, revision, early, found, next_node_table(found), position, encode_json(answer))
+    return ShownMap(kind, revision, early, found, next_node_table(found), position, encode_columns(answer))
 
 
 def doubtful_edges(found: CognitiveMap) -> Booleans:
@@ -113,13 +117,24 @@ def cell_points(world: TableWorld) -> Floats | None:
 
 
 def _node_columns(found: CognitiveMap) -> schema.NodeColumns:
-    layout = layout_map(found).round(_DIGITS)
+    layout = _layout(found).round(_DIGITS)
     return {
         "observation": found.node_observation.tolist(),
         "support": found.node_support.tolist(),
         "x": layout[:, 0].tolist(),
         "y": layout[:, 1].tolist(),
     }
+
+
+def _layout(found: CognitiveMap) -> Floats:
+    """(V, 2) x and y of each node. A map in very many pieces has no shape, and its nodes stand in rows."""
+    size = found.num_nodes
+    edges = (np.ones(found.num_edges), (found.edge_source, found.edge_target))
+    pieces = connected_components(coo_array(edges, shape=(size, size)), directed=False)[0] if size else 0
+    if pieces <= _MOST_PIECES:
+        return layout_map(found)
+    rows, columns = np.divmod(np.arange(size), int(np.ceil(np.sqrt(size))))
+    return np.stack((columns, rows), axis=1).astype(np.float64)
 
 
 def _edge_columns(found: CognitiveMap) -> schema.EdgeColumns:
@@ -150,10 +165,3 @@ def _add_truth(
 
 def _or_null(column: NDArray[np.float64]) -> list[float | None]:
     return [value if value == value else None for value in column.round(_DIGITS).tolist()]
-
-
-def _bytes_of(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as problem:
-        raise BadRun(f"cannot read {path.name}: {problem.strerror or problem}") from problem

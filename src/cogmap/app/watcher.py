@@ -115,6 +115,11 @@ class RunWatcher:
             raise Refusal(409, f"`revision` must be that of the map, {shown.revision}, got {revision[:40]}")
         return shown
 
+    @property
+    def largest_map(self) -> int:
+        """Nodes of the largest map that is served."""
+        return max((shown.map.num_nodes for shown in self.maps.values()), default=0)
+
     def metric_columns(self) -> dict[str, list[Any]]:
         """metrics.jsonl as a list a field, null where a row has none or a number that JSON cannot express."""
         names = dict.fromkeys(name for row in self.rows for name in row)
@@ -180,6 +185,8 @@ class RunWatcher:
 
 
 def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 

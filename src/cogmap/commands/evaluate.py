@@ -58,13 +58,15 @@ def run(args: Args) -> None:
         tell=(lambda line: None) if args.json else (lambda line: print(line, flush=True)),
     )
     found = evaluate_file(opened, args.walks, options)
-    path = found.save(opened.folder)
+    # Scores are printed before they are kept: a folder that cannot be written to must not cost them.
     if args.json:
         print_json(found.values)
+        found.save(opened.folder)
         return
     if prompts:  # each line was printed when it was found
         return
-    print("\n".join(found.lines))
+    print("\n".join(found.lines), flush=True)
+    path = found.save(opened.folder)
     if opened.task != "text" and not truth_path(args.walks).exists():
         print(f"there is no {truth_path(args.walks)}: without the truth there is no more to score")
     print(f"wrote {path}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from cogmap.maps.machine import machine_of_map, write_machine
 from cogmap.records import CognitiveMap
 from cogmap.runs.folder import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
+from cogmap.runs.writing import writing
 from cogmap.tasks.mapping import map_file
 
 
@@ -76,7 +78,8 @@ def run(args: Args) -> None:
         _write_machine(args, found)
         return
     out = args.out or args.run / MAP_FILES[args.kind]
-    write_map(out, found)
+    with nullcontext() if args.out else writing(args.run):
+        write_map(out, found)
     if args.json:
         print_json(
             {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -20,7 +19,7 @@ from cogmap.environments.room_family import FamilyRooms, RoomFamily, choose_fami
 from cogmap.environments.streets import street_network
 from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadOutput, BadWorld
-from cogmap.files import read_text
+from cogmap.files import parse_json, read_text
 from cogmap.records import TableWorld
 from cogmap.walks.draw import Drawn, describe, draw, save_drawn, walk_stream, with_noise
 from cogmap.walks.sample import PLAIN, Agent
@@ -296,7 +295,7 @@ class Gym(Sampling):
 
     def parsed_settings(self) -> dict[str, Any]:
         try:
-            settings = json.loads(self.settings)
+            settings = parse_json(self.settings)
         except ValueError as error:
             raise BadConfig(f"`--settings` must be JSON: {error}") from None
         if not isinstance(settings, dict):

@@ -50,7 +50,7 @@ class MealyMachine:
             labels = getattr(self, name)
             if len(set(labels)) != len(labels):
                 repeated = next(label for label in labels if labels.count(label) > 1)
-                raise BadWorld(f"`{name}` must be distinct, got {repeated!r} more than once")
+                raise BadWorld(f"`{name}` must be distinct, got {repeated!r:.60} more than once")
 
     @property
     def num_states(self) -> int:
@@ -305,7 +305,7 @@ def load_machine(path: str | Path) -> MealyMachine:
         path = SHIPPED / f"{path}.json"
     if path.suffix not in (".json", ".dot"):
         names = ", ".join(shipped_machines())
-        raise BadWorld(f"a machine must be a .json or .dot file or one of {names}; got {str(path)!r}")
+        raise BadWorld(f"a machine must be a .json or .dot file or one of {names}; got {str(path)!r:.200}")
     try:
         if path.suffix == ".dot":
             return machine_from_dot(read_text(path, BadWorld, "a digraph"), path.stem)
@@ -334,14 +334,16 @@ def _machine_from_json(value: Any, name: str) -> MealyMachine:
         raise BadWorld(f"a machine must be a JSON object, got {type(value).__name__}")
     for key in ("inputs", "initial", "next", "output"):
         if key not in value:
-            raise BadWorld(f"a machine must have {key!r}, got {', '.join(map(repr, value)) or 'nothing'}")
+            raise BadWorld(
+                f"a machine must have {key!r}, got {(', '.join(map(repr, value)) or 'nothing')[:60]}"
+            )
     inputs = _strings("inputs", value["inputs"])
     shown = [_strings("output", row) for row in _rows("output", value["output"])]
     labels = sorted({label for row in shown for label in row})
     number = {label: index for index, label in enumerate(labels)}
     initial = value["initial"]
     if type(initial) is not int:
-        raise BadWorld(f"`initial` must be an integer, got {initial!r}")
+        raise BadWorld(f"`initial` must be an integer, got {initial!r:.40}")
     given = value.get("name", name)
     return MealyMachine(
         next_state=_rectangle("next", _rows("next", value["next"])),
@@ -389,7 +391,9 @@ def machine_from_dot(text: str, name: str = "machine") -> MealyMachine:
         for state in (source, target):
             states.setdefault(state, len(states))
         if moves.setdefault((source, symbol), (target, output)) != (target, output):
-            raise BadWorld(f"a state must have one edge for each input, {source!r} has two for {symbol!r}")
+            raise BadWorld(
+                f"a state must have one edge for each input, {source!r:.60} has two for {symbol!r:.60}"
+            )
     if len(initial) != 1 or not initial <= set(states):
         got = ", ".join(sorted(initial)) or "none"
         raise BadWorld(f"a machine must have one edge from `__start0` to its initial state, got {got}")
@@ -400,7 +404,7 @@ def machine_from_dot(text: str, name: str = "machine") -> MealyMachine:
         for symbol in inputs:
             if (state, symbol) not in moves:
                 raise BadWorld(
-                    f"every state must have an edge for every input, {state!r} has none for {symbol!r}"
+                    f"every state must have an edge for every input, {state!r:.60} has none for {symbol!r:.60}"
                 )
     rows = [[moves[state, symbol] for symbol in inputs] for state in states]
     return MealyMachine(

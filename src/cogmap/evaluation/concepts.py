@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+from cogmap.checks import checked
 from cogmap.errors import BadRun
 from cogmap.files import read_json, write_json
 from cogmap.records import CognitiveMap, Integers, Labels
@@ -58,16 +59,29 @@ def node_concepts(
 
 def load_concepts(path: str | Path, num_nodes: int) -> NodeConcepts:
     """Read what `save` wrote, for a map of `num_nodes` nodes."""
-    stored = read_json(path, BadRun)
-    try:
-        found = NodeConcepts(
-            names=tuple(map(str, stored["names"])),
-            concept=np.array(stored["concept"], dtype=np.int32),
-            **{name: float(stored[name]) for name in SHARES},
-        )
-    except (KeyError, TypeError, ValueError) as problem:
-        raise BadRun(f"{path} must hold the concepts of a map's nodes: {problem!r}") from problem
-    if found.concept.shape != (num_nodes,) or found.concept.max(initial=-1) >= len(found.names):
-        rule = f"{path} must name one of {len(found.names)} concepts for each of {num_nodes} nodes"
-        raise BadRun(f"{rule}, got shape {found.concept.shape} up to {found.concept.max(initial=-1)}")
-    return found
+    where = f"{path} must hold the concepts of a map's nodes"
+    stored = checked(_Stored, read_json(path, BadRun), where, BadRun)
+    concept, names = stored.concept, stored.names
+    if len(concept) != num_nodes or not -1 <= min(concept, default=-1) <= max(concept, default=-1) < len(
+        names
+    ):
+        rule = f"{path} must name one of {len(names)} concepts for each of {num_nodes} nodes, or -1"
+        got = f"{len(concept)} from {min(concept, default=-1)} to {max(concept, default=-1)}"
+        raise BadRun(f"{rule}, got {got}")
+    return NodeConcepts(
+        names=names,
+        concept=np.array(concept, dtype=np.int32),
+        **{name: float(getattr(stored, name)) for name in SHARES},
+    )
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """concepts.json."""
+
+    names: tuple[str, ...]
+    concept: tuple[int, ...]
+    purity: float
+    mean_node_purity: float
+    edges_within: float
+    moves_within: float

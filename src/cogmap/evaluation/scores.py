@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from cogmap.checks import checked
 from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.ged import edit_distance, map_graph, networkx_edit_distance, world_graph
 from cogmap.evaluation.places import is_exact, node_places, true_places
@@ -78,14 +79,7 @@ class Scores:
 
     @classmethod
     def load(cls, path: str | Path) -> Scores:
-        value = read_json(path, BadRun)
-        if not isinstance(value, dict) or "test_accu" not in value:
-            raise BadRun(f"{path} must hold scores, with `test_accu` among them")
-        known = {field.name for field in fields(cls)}
-        unknown = sorted(set(value) - known)
-        if unknown:
-            raise BadRun(f"{path} must hold scores of this version, got the unknown {', '.join(unknown)}")
-        return cls(**{**value, "warnings": tuple(value.get("warnings", ()))})
+        return checked(cls, read_json(path, BadRun, nan=True), f"{path} must hold scores", BadRun, nan=True)
 
 
 def percent(share: float) -> str:

@@ -15,17 +15,21 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from filelock import FileLock, Timeout
 
+from cogmap.checks import checked
 from cogmap.errors import BadRun, CogmapError
 from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
 from cogmap.files import read_json, write_json
 
+if TYPE_CHECKING:
+    from cogmap.runs.folder import RunFolder
+
 State = Literal["todo", "running", "trained", "scored", "failed"]
-Training = Literal["new", "begun", "finished"]
+Training = Literal["new", "begun", "unmapped", "finished"]
 Ending = Literal["json", "progress.json", "lock", "log"]
 NOT_OF_THE_MODEL = frozenset(
     {"rooms", "only", "minutes", "steps", "rollouts", "out", "results"}
@@ -114,12 +118,8 @@ def read_record(trial: Trial) -> Record | None:
     path = trial_file(trial, "json")
     if not path.is_file():
         return None
-    stored = read_json(path, BadRun)
-    known = {field.name for field in fields(Record)}
-    if not isinstance(stored, dict) or not {"config", "command", "seed"} <= set(stored) <= known:
-        raise BadRun(f"{path} must hold the record of a trial, of this version")
-    lists = {name: tuple(stored.get(name, ())) for name in ("trained_at", "rows")}
-    return Record(**{**stored, **lists})
+    where = f"{path} must hold the record of a trial, of this version"
+    return checked(Record, read_json(path, BadRun, nan=True), where, BadRun, nan=True)
 
 
 def write_record(trial: Trial, record: Record) -> None:
@@ -128,7 +128,9 @@ def write_record(trial: Trial, record: Record) -> None:
 
 def read_step(trial: Trial) -> Step | None:
     path = trial_file(trial, "progress.json")
-    return Step(**read_json(path, BadRun)) if path.is_file() else None
+    if not path.is_file():
+        return None
+    return checked(Step, read_json(path, BadRun), f"{path} must hold the progress of a trial", BadRun)
 
 
 def write_step(trial: Trial, step: Step) -> None:
@@ -185,16 +187,25 @@ def is_claimed(trial: Trial) -> bool:
 
 
 def training_state(trial: Trial) -> Training:
-    """How far a trial's training is: finished if it was allowed as many steps as are asked for now."""
+    """How far a trial's training is: finished if it was allowed as many steps as are asked for now, and has its map."""
     from cogmap.runs.folder import MODEL_FILE, RunFolder
+    from cogmap.training.loop import checkpoint_path
 
     folder, steps = trial.folder, trial.options.steps
     if (folder / MODEL_FILE).is_file():
         record = read_record(trial)
         more = record.steps if record is not None else None
-        if steps is None or steps <= max(RunFolder(folder).training.steps, more or 0):
-            return "finished"
-    return "begun" if (folder / "checkpoint").is_dir() else "new"
+        run = RunFolder(folder)
+        if steps is None or steps <= max(run.training.steps, more or 0):
+            return "finished" if _is_mapped(run) else "unmapped"
+    return "begun" if checkpoint_path(folder).is_file() else "new"
+
+
+def _is_mapped(run: RunFolder) -> bool:
+    from cogmap.runs.folder import ATLAS_FILE, MAP_FILES
+
+    file = ATLAS_FILE if run.task == "family" else MAP_FILES["minimal"]
+    return run.config.vanilla or (run.folder / file).is_file()
 
 
 def is_scored(trial: Trial, record: Record | None) -> bool:

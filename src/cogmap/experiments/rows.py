@@ -11,10 +11,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from filelock import FileLock
-
 from cogmap.experiments.trials import Trial
-from cogmap.files import write_whole
+from cogmap.files import PART, write_whole
+from cogmap.runs.writing import held
 
 Row = dict[str, Any]
 Found = Mapping[tuple[str, str, str], float]  # figures by environment, map and metric
@@ -58,19 +57,26 @@ def read_rows(path: Path) -> list[dict[str, str]]:
 def merge_rows(path: Path, rows: Iterable[Row]) -> None:
     """Put rows into a file: each in the place of the one with the same key, or at the end.
 
-    Other rows of the same models in the same worlds go: they are of figures that are measured no more.
+    Other rows of the same models in the same worlds go: they are of figures that are measured no more. Several
+    processes may do so at once.
     """
-    with _alone_at(path):
-        fresh = {_key(row): row for row in rows}
-        models = {_model(row) for row in fresh.values()}
-        kept = {_key(row): row for row in read_rows(path)}
-        kept = {key: row for key, row in kept.items() if key in fresh or _model(row) not in models}
-        text = io.StringIO()
-        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-        writer.writeheader()
-        writer.writerows((kept | fresh).values())
-        with write_whole(path) as output:
-            output.write(text.getvalue().encode())
+    with held(_lock_of(path), path):
+        for left in path.parent.glob(f".{path.name}.*{PART}"):
+            left.unlink(missing_ok=True)
+        _merge_rows(path, rows)
+
+
+def _merge_rows(path: Path, rows: Iterable[Row]) -> None:
+    fresh = {_key(row): row for row in rows}
+    models = {_model(row) for row in fresh.values()}
+    kept = {_key(row): row for row in read_rows(path)}
+    kept = {key: row for key, row in kept.items() if key in fresh or _model(row) not in models}
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows((kept | fresh).values())
+    with write_whole(path) as output:
+        output.write(text.getvalue().encode())
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -81,7 +87,7 @@ def _model(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in MODEL)
 
 
-def _alone_at(path: Path) -> FileLock:
+def _lock_of(path: Path) -> Path:
     """Two reproductions may write into one file. The lock is kept out of the folder, which may be committed."""
     name = sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    return FileLock(Path(tempfile.gettempdir()) / f"cogmap-rows-{os.getuid()}-{name}.lock")
+    return Path(tempfile.gettempdir()) / f"cogmap-rows-{os.getuid()}-{name}.lock"

@@ -10,12 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
-from shutil import rmtree
 from traceback import format_exc
 from types import FrameType
 from typing import TYPE_CHECKING, Any
 
-from cogmap.errors import BadRun, CogmapError
+from cogmap.errors import BadRun, CogmapError, Stopped
 from cogmap.experiments.commits import UNKNOWN, check_commits, current_commit
 from cogmap.experiments.ledger import (
     Claimed,
@@ -88,6 +87,8 @@ def run_trial(
         try:
             run, record = _trained(trial, kind, record, shown)
             record = _scored(trial, kind, record, run, tell)
+        except Stopped:  # it did not fail, and can be resumed
+            raise
         except Exception as problem:
             write_record(trial, replace(read_record(trial) or record, failed=_line(problem)))
             raise
@@ -99,7 +100,7 @@ def attempt(job: Job) -> Outcome:
     parent = os.getppid()
     try:
         outcome = outcome_of(job, partial(log_line, job.trial), _silent())
-    except ParentGone:
+    except (ParentGone, Stopped):
         os._exit(1)
     if os.getppid() != parent:
         os._exit(0)  # the record has the outcome; a pool's process would wait for its next job for ever
@@ -107,11 +108,13 @@ def attempt(job: Job) -> Outcome:
 
 
 def outcome_of(job: Job, tell: Tell, shown: Progress | None = None) -> Outcome:
-    """The job's outcome, whatever happens."""
+    """The job's outcome, whatever happens but for a signal to stop."""
     try:
         return Outcome(job.trial, run_trial(job.trial, tell, job.kind, job.rescore, shown))
     except Claimed:
         return Outcome(job.trial, elsewhere=True)
+    except Stopped:
+        raise
     except Exception as problem:
         log_line(job.trial, format_exc())
         return Outcome(job.trial, failed=_line(problem))
@@ -150,8 +153,7 @@ def _trained(trial: Trial, kind: Kind, record: Record, shown: Progress | None) -
     from cogmap.tasks.mapping import build_maps
 
     state, commit = training_state(trial), current_commit()
-    if state == "new":  # a training that ended before its first checkpoint may have left files behind
-        rmtree(trial.folder, ignore_errors=True)
+    if state == "new":
         record = replace(record, trained_at=(), walks="")
     check_commits(trial.options.results, (*record.trained_at, commit))
     source = kind.training(trial)
@@ -161,26 +163,34 @@ def _trained(trial: Trial, kind: Kind, record: Record, shown: Progress | None) -
         if kind.remaps:
             build_maps(load_run(trial.folder), source["source"])
         return load_run(trial.folder), record
-    if record.trained_at[-1:] != (commit,):
+    if state != "unmapped" and record.trained_at[-1:] != (commit,):
         record = replace(record, trained_at=(*record.trained_at, commit))
     record = replace(record, rows=(), scored_at="")
     write_record(trial, record)
     progress = Reporter(trial, shown)
-    run = learn(
-        out=trial.folder, resume=state == "begun", progress=progress, **source | _budget(trial, state)
-    )
-    seconds = run.metrics()[-1]["seconds"]
-    record = replace(record, steps=trial.options.steps, training_seconds=seconds)
+    run = learn(out=trial.folder, resume=state != "new", progress=progress, **source | _budget(trial, state))
+    record = replace(record, steps=trial.options.steps, training_seconds=_seconds(run))
     write_record(trial, record)
     return run, record
 
 
+def _seconds(run: Run) -> float:
+    """Of its training: none where it was killed before its first row."""
+    rows = run.metrics()
+    return float(rows[-1].get("seconds", 0.0)) if rows else 0.0
+
+
 def _budget(trial: Trial, state: str) -> dict[str, Any]:
-    """Keyword arguments of `learn` for the model. A training that was cut off keeps the limits it began with."""
+    """Keyword arguments of `learn` for the model.
+
+    A training that was cut off keeps the limits it began with. One that was cut off after its end, before its map,
+    needs no more minutes or steps.
+    """
     from cogmap.runs.folder import RunFolder
 
     asked = trial.learn
-    if state == "begun" and asked.get("steps", 0) <= RunFolder(trial.folder).training.steps:
+    longer = state == "begun" and asked.get("steps", 0) > RunFolder(trial.folder).training.steps
+    if state != "new" and not longer:
         return {name: value for name, value in asked.items() if name not in ("steps", "minutes")}
     return asked
 
@@ -198,7 +208,7 @@ def _scored(trial: Trial, kind: Kind, record: Record, run: Run, tell: Tell) -> R
     write_step(trial, Step("scoring"))
     found = kind.score(trial, run, tell)
     trained_at = "+".join(record.trained_at) or UNKNOWN
-    rows = rows_of(trial, found, run.metrics()[-1]["seconds"], trained_at, commit)
+    rows = rows_of(trial, found, _seconds(run), trained_at, commit)
     by_rollouts = METHODS[trial.method].get("vanilla") and "rollouts" in kind.own
     record = replace(
         record,

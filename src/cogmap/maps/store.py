@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from pathlib import Path
 from typing import Any
@@ -9,11 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.errors import BadRun
+from cogmap.errors import BadRun, BadWalks
 from cogmap.files import read_arrays, write_arrays
 from cogmap.records import CognitiveMap
+from cogmap.walks.vocabulary import MOST_INDICES, check_labels
 
 _TEXTS = ("warnings", "observation_labels", "action_labels")
+_SIZES = ("num_observations", "num_actions")
+_SHARES = ("explained", "model_accuracy")
+_SUPPORTS = ("node_support", "edge_support")
+_KINDS = ("minimal", "paper")
+_MOST_MOVES = 1 << 25  # nodes times actions
 
 
 def save_map(path: str | Path, cognitive_map: CognitiveMap) -> None:
@@ -30,17 +37,65 @@ def load_map(path: str | Path) -> CognitiveMap:
     """Read the map in a file; `BadRun` if it is not one."""
     arrays = read_arrays(path, BadRun)
     values: dict[str, Any] = {}
-    for field in fields(CognitiveMap):
-        if field.name in arrays:
-            values[field.name] = _field_value(field.name, arrays[field.name], path)
-        elif field.default is MISSING:
-            raise BadRun(f"{path} must hold a cognitive map, got no `{field.name}`")
-    return CognitiveMap(**values)
+    try:
+        for field in fields(CognitiveMap):
+            if field.name in arrays:
+                values[field.name] = _field_value(field.name, arrays[field.name])
+            elif field.default is MISSING:
+                raise BadRun(f"it must hold a cognitive map, got no `{field.name}`")
+        _check_table(values)
+        return CognitiveMap(**values)
+    except (BadRun, BadWalks) as problem:
+        raise BadRun(f"{path}: {problem}") from None
 
 
-def _field_value(name: str, array: NDArray[Any], path: str | Path) -> Any:
+def _field_value(name: str, array: NDArray[Any]) -> Any:
     if name in _TEXTS:
-        if array.ndim != 1 or array.dtype.kind != "U":
-            raise BadRun(f"{path}: `{name}` must be a row of text, got {array.dtype} of shape {array.shape}")
-        return tuple(map(str, array))
-    return array.item() if array.ndim == 0 else array
+        return _texts(name, array)
+    if name in _SIZES:
+        return _size(name, array)
+    if name in _SHARES:
+        return _share(name, array)
+    if name == "kind":
+        if array.ndim or array.dtype.kind != "U" or array.item() not in _KINDS:
+            raise BadRun(f"`kind` must be one of {', '.join(_KINDS)}, got {array!r:.60}")
+        return str(array)
+    if name in _SUPPORTS and array.dtype.kind in "iu" and array.size and array.min() < 0:
+        raise BadRun(f"`{name}` must be at least 0, got {array.min()}")
+    if name == "seen_node" and array.dtype.kind in "iu" and (array[1:] < array[:-1]).any():
+        raise BadRun("`seen_node` must be in rising order, it is not")
+    return array
+
+
+def _texts(name: str, array: NDArray[Any]) -> tuple[str, ...]:
+    if array.ndim != 1 or array.dtype.kind != "U":
+        raise BadRun(f"`{name}` must be a row of text, got {array.dtype} of shape {array.shape}")
+    if len(array) > MOST_INDICES:
+        raise BadRun(f"`{name}` must be at most {MOST_INDICES}, got {len(array)}")
+    texts = tuple(map(str, array))
+    if name != "warnings":
+        check_labels(name, texts)
+    return texts
+
+
+def _size(name: str, array: NDArray[Any]) -> int:
+    if array.ndim or array.dtype.kind not in "iu":
+        raise BadRun(f"`{name}` must be an integer, got {array.dtype} of shape {array.shape}")
+    if not 0 <= int(array) <= MOST_INDICES:
+        raise BadRun(f"`{name}` must be from 0 to {MOST_INDICES}, got {int(array)}")
+    return int(array)
+
+
+def _share(name: str, array: NDArray[Any]) -> float:
+    if array.ndim or array.dtype.kind not in "iuf":
+        raise BadRun(f"`{name}` must be a number, got {array.dtype} of shape {array.shape}")
+    if not np.isfinite(array):
+        raise BadRun(f"`{name}` must be finite, got {float(array)}")
+    return float(array)
+
+
+def _check_table(values: Mapping[str, Any]) -> None:
+    """Plans and pages have a number for each node and action, so that a few bytes could ask for much memory."""
+    entries = values["node_observation"].size * values["num_actions"]
+    if entries > _MOST_MOVES:
+        raise BadRun(f"nodes times actions must be at most {_MOST_MOVES}, got {entries}")

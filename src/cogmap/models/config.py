@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 from cogmap.errors import BadConfig
+from cogmap.walks.vocabulary import MOST_INDICES
 
 EncoderKind = Literal["transformer", "gru", "lstm"]
 Form = Literal["fast", "paper"]
@@ -15,23 +16,24 @@ Form = Literal["fast", "paper"]
 LARGEST_ACTION_TABLE = 4096
 # Fields that had another name in earlier versions: stored configs and `--change` still know the old one.
 RENAMED = {"nameless": "slot_encoder"}
-# Fields that must be at least 1.
-SIZES = (
-    "num_observations",
-    "num_actions",
-    "num_targets",
-    "prediction_steps",
-    "bottlenecks",
-    "num_codes",
-    "width",
-    "layers",
-    "heads",
-    "mlp_width",
-    "head_width",
-    "code_width",
-    "attention_span",
-    "context_length",
-)
+# Fields that must be at least 1, and at most this: whatever a stranger's config says, a model is described in moments.
+SIZES = {
+    "num_observations": MOST_INDICES,
+    "num_actions": MOST_INDICES,
+    "num_targets": MOST_INDICES,
+    "prediction_steps": 64,
+    "bottlenecks": 256,
+    "num_codes": 1 << 20,
+    "width": 1 << 16,
+    "layers": 256,
+    "heads": 1 << 10,
+    "mlp_width": 1 << 16,
+    "head_width": 1 << 16,
+    "code_width": 1 << 16,
+    "attention_span": 1 << 20,
+    "context_length": 1 << 20,
+}
+LARGEST_MODEL = 1 << 30  # parameters; a training keeps four numbers for each
 
 
 @dataclass(frozen=True)
@@ -71,9 +73,11 @@ class ModelConfig:
         self._check_slot_encoder()
 
     def _check_sizes(self) -> None:
-        for name in SIZES:
+        for name, most in SIZES.items():
             if getattr(self, name) < 1:
                 raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
+            if getattr(self, name) > most:
+                raise BadConfig(f"`{name}` must be at most {most}, got {getattr(self, name)}")
         if not 0.0 <= self.dropout < 1.0:
             raise BadConfig(f"`dropout` must be in [0, 1), got {self.dropout}")
 

@@ -21,6 +21,7 @@ from cogmap.errors import NoPath, NotOnMap
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, Plan
 
 _MOST_SEARCH_GRAPHS = 64  # kept for each map, one for each set of observations to avoid
+_DIGITS = 18  # of an index: Python takes long to read thousands of them, and refuses
 
 
 @dataclass(frozen=True)
@@ -215,9 +216,9 @@ def observation_index(name: int | str, count: int, labels: Labels | None, what: 
         return labels.index(str(name))
     if isinstance(name, str) and not name.isdecimal():
         known = "has no labels" if labels is None else f"knows {_first_labels(labels)}"
-        raise NotOnMap(f"`{what}` must be an observation of the map, which {known}; got {name!r}")
-    if not 0 <= int(name) < count:
-        raise NotOnMap(f"`{what}` must be an observation of the map, 0 to {count - 1}, got {name}")
+        raise NotOnMap(f"`{what}` must be an observation of the map, which {known}; got {name!r:.60}")
+    if len(str(name)) > _DIGITS or not 0 <= int(name) < count:
+        raise NotOnMap(f"`{what}` must be an observation of the map, 0 to {count - 1}, got {name!s:.60}")
     return int(name)
 
 

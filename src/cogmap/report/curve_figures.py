@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from cogmap.errors import BadRun
 from cogmap.evaluation.diagnostics import CodeUse
 from cogmap.records import Floats
 from cogmap.report.paper_rows import ICL, ICL_ROOMS
@@ -80,6 +81,10 @@ def teleportation_figure(rate: Floats) -> Figure:
 @styled
 def training_figure(rows: Sequence[Mapping[str, Any]]) -> Figure:
     """Loss, accuracies and, where there is a bottleneck, codes in use, by training step."""
+    needed = ("step", "loss", "train_accuracy", "validation_accuracy", "codes_in_use", "perplexity")
+    missing = next((name for row in rows for name in needed if name not in row), None)
+    if missing is not None:
+        raise BadRun(f"every row of metrics must have `{missing}` to be drawn, one has not")
     used = [
         (row["step"], sum(row["codes_in_use"]), sum(row["perplexity"])) for row in rows if row["codes_in_use"]
     ]

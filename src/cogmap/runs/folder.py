@@ -16,7 +16,8 @@ from typing import Any, Literal, NamedTuple, cast, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.errors import BadRun, BadWalks, CogmapError
+from cogmap.checks import checked, checked_labels, shown
+from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.concepts import NodeConcepts, load_concepts
 from cogmap.evaluation.scores import Scores
 from cogmap.files import read_arrays, read_json, read_json_lines, write_json
@@ -38,6 +39,7 @@ QUANTIZER_FILE, VIEWS_FILE = "quantizer.npz", "views.npz"  # of a run that learn
 TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"  # of a run that learned from a text
 ATLAS_FILE = "atlas.npz"  # of a run that learned a family of rooms
 EARLY_MAP_FILE = "map.early.npz"  # of a training in progress
+LOCK_FILE = ".lock"  # held by the process that is writing
 
 TaskName = Literal["places", "family", "text"]
 MapKind = Literal["minimal", "paper"]
@@ -46,6 +48,7 @@ MAP_FILES: dict[MapKind, str] = {"minimal": "map.npz", "paper": "map.paper.npz"}
 SCORE_FILES: dict[MapKind, str] = {"minimal": "scores.json", "paper": "scores.paper.json"}
 REMARKS: dict[MapKind, str] = {"minimal": "here", "paper": "here, the paper's map"}
 
+_LISTS = ("codes_in_use", "perplexity")  # of a row of metrics
 _SILENT_SECONDS = 600.0  # a training writes more often than this
 
 
@@ -64,17 +67,21 @@ class RunFolder:
         self.stored: Mapping[str, Any] = _read_config(self.folder)  # config.json as it is, to be shown
         self.config: ModelConfig = _options(ModelConfig, self.stored, "model", self.folder)
         self.training: TrainingConfig = _options(TrainingConfig, self.stored, "training", self.folder)
-        self.observation_labels: Labels | None = _labels(self.stored, "observation_labels")
-        self.action_labels: Labels | None = _labels(self.stored, "action_labels")
+        self.observation_labels = self._labels("observation_labels", self.config.num_observations)
+        self.action_labels = self._labels("action_labels", self.config.num_actions)
         self.task: TaskName = self._task()
+
+    def _labels(self, name: str, count: int) -> Labels | None:
+        where = f"`{name}` in {self._path(CONFIG_FILE)}"
+        return checked_labels(self.stored.get(name), count, where, BadRun)
 
     def _task(self) -> TaskName:
         """As stored; a folder of before tasks were stored shows it by what it holds."""
         stored: Any = self.stored.get("task")
         if stored is not None:
-            if stored not in get_args(TaskName):
+            if not isinstance(stored, str) or stored not in get_args(TaskName):
                 rule = f"`task` in {self._path(CONFIG_FILE)} must be places, family or text"
-                raise BadRun(f"{rule}, got {stored!r}")
+                raise BadRun(f"{rule}, got {stored!r:.60}")
             return cast(TaskName, stored)
         if self.config.in_base:
             return "family"
@@ -116,7 +123,12 @@ class RunFolder:
         if not path.is_file():
             rule = f"a run must hold {path.name}, {self.folder} does not yet"
             raise BadRun(f"{rule}: resume with `cogmap learn --resume`")
-        return load_map(path)
+        found = load_map(path)
+        for what in ("num_observations", "num_actions"):
+            own, known = getattr(found, what), getattr(self.config, what)
+            if own > known:
+                raise BadRun(f"{path} must have at most the run's `{what}` (={known}), got {own}")
+        return found
 
     @cached_property
     def atlas(self) -> CognitiveMap:
@@ -141,7 +153,7 @@ class RunFolder:
     def metrics(self) -> list[dict[str, Any]]:
         """The rows of metrics.jsonl; none before the first was written."""
         path = self._path(METRICS_FILE)
-        return read_json_lines(path, BadRun) if path.exists() else []
+        return _read_metrics(path) if path.exists() else []
 
     def scores(self, first: MapKind = "minimal") -> tuple[Scored, ...]:
         """What `cogmap evaluate` wrote into the run folder, the scores of the `first` map first."""
@@ -213,7 +225,8 @@ class RunFolder:
         for what in ("observation", "action"):
             own, theirs = getattr(self, f"{what}_labels"), getattr(walks, f"{what}_labels")
             if own is not None and theirs is not None and own != theirs:
-                raise BadWalks(f"walks must have the run's {what} labels {own}, got {theirs}")
+                rule = f"walks must have the run's {what} labels {', '.join(own)!s:.300}"
+                raise BadWalks(f"{rule}, got {', '.join(theirs)!s:.300}")
             known, asked = getattr(self.config, f"num_{what}s"), getattr(walks, f"num_{what}s")
             if asked > known:
                 raise BadWalks(f"walks must have at most the run's {known} {what}s, got {asked}")
@@ -271,12 +284,8 @@ def run_state(folder: Path, makes_map: bool = True) -> State:
 
 def read_text_reading(path: Path) -> TextReading:
     """text.json of a run that learned from a text."""
-    stored = read_json(path, BadRun)
-    if not isinstance(stored, dict) or set(stored) != {field.name for field in fields(TextReading)}:
-        raise BadRun(f"{path} must say how a text is read, by unit, least_count and splice")
-    if stored["unit"] not in ("words", "characters"):
-        raise BadRun(f"{path} must name its `unit`, words or characters, got {stored['unit']!r}")
-    return TextReading(**stored)
+    where = f"{path} must say how a text is read, by unit, least_count and splice"
+    return checked(TextReading, read_json(path, BadRun), where, BadRun)
 
 
 def _written(path: Path) -> float | None:
@@ -291,9 +300,10 @@ def _read_config(folder: Path) -> dict[str, Any]:
         raise BadRun(f"a run must be a folder made by `cogmap learn`, there is no folder {folder}")
     stored = read_json(folder / CONFIG_FILE, BadRun)
     if not isinstance(stored, dict) or stored.get("format") != FORMAT:
-        found = stored.get("format") if isinstance(stored, dict) else type(stored).__name__
+        found = shown(stored.get("format")) if isinstance(stored, dict) else type(stored).__name__
         raise BadRun(f"{folder / CONFIG_FILE} must be of format {FORMAT}, got {found}")
-    return stored
+    known = {"model", "training", "observation_labels", "action_labels"}  # what else there is, is only shown
+    return {key: value for key, value in stored.items() if key in known or not isinstance(value, dict | list)}
 
 
 def _options(kind: type, stored: Mapping[str, Any], key: str, folder: Path) -> Any:
@@ -304,22 +314,32 @@ def _options(kind: type, stored: Mapping[str, Any], key: str, folder: Path) -> A
     known = {field.name for field in fields(kind)}
     needed = {field.name for field in fields(kind) if field.default is MISSING}
     if not isinstance(values, dict) or not needed <= set(values) <= known:
-        got = sorted(set(values) ^ known) if isinstance(values, dict) else values
+        got = shown(sorted(set(values) ^ known) if isinstance(values, dict) else values)
         rule = f"{folder / CONFIG_FILE} must hold the {key} options of this version"
         raise BadRun(f"{rule}, these differ: {got}")
-    try:
-        return kind(**values)
-    except CogmapError:
-        raise
-    except TypeError as problem:
-        raise BadRun(
-            f"{folder / CONFIG_FILE} must hold {key} options of the right types: {problem}"
-        ) from problem
+    return checked(kind, values, f"{folder / CONFIG_FILE}, the {key} options", BadRun)
 
 
-def _labels(stored: Mapping[str, Any], key: str) -> Labels | None:
-    labels = stored.get(key)
-    return None if labels is None else tuple(str(label) for label in labels)
+def _read_metrics(path: Path) -> list[dict[str, Any]]:
+    """Rows of numbers, some with a list of them, a number for each bottleneck; NaN may be among them."""
+    rows = read_json_lines(path, BadRun, nan=True)
+    for line, row in enumerate(rows, 1):
+        for name, value in row.items():
+            many = name in _LISTS
+            if isinstance(value, list) != many or not all(map(_is_number, value if many else [value])):
+                rule = (
+                    f"{path}, line {line}: `{name[:40]}` must be a {'list of numbers' if many else 'number'}"
+                )
+                raise BadRun(f"{rule}, got {shown(value)}")
+            if name == "step" and not (isinstance(value, int) and value >= 0):
+                raise BadRun(
+                    f"{path}, line {line}: `step` must be an integer of at least 0, got {shown(value)}"
+                )
+    return rows
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) is float or (type(value) is int and abs(value) < 2**63)
 
 
 def _read_views(path: Path) -> NodeViews:
@@ -329,6 +349,9 @@ def _read_views(path: Path) -> NodeViews:
         raise BadRun(f"{path.name} must hold `views` (U, H, W, C) of bytes")
     if chosen is None or chosen.ndim != 1 or chosen.dtype.kind not in "iu":
         raise BadRun(f"{path.name} must hold `view_of_node` (V,) of integers")
-    if chosen.size and chosen.max() >= len(views):
-        raise BadRun(f"`view_of_node` must be below the number of views (={len(views)}), got {chosen.max()}")
+    if 0 in views.shape[1:]:
+        raise BadRun(f"{path.name} must hold `views` of at least a pixel, got shape {views.shape}")
+    if chosen.size and (chosen.max() >= len(views) or chosen.min() < -1):
+        rule = f"`view_of_node` must be -1 or below the number of views (={len(views)})"
+        raise BadRun(f"{rule}, got {chosen.min()} to {chosen.max()}")
     return NodeViews(views, chosen)

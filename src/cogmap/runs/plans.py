@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from cogmap.checks import shown
 from cogmap.errors import BadConfig, NotOnMap
 from cogmap.files import read_json
 from cogmap.planning.localise import whereabouts
@@ -17,6 +18,7 @@ from cogmap.records import CognitiveMap, Walks
 from cogmap.runs.folder import MapKind
 from cogmap.runs.run import Run
 
+_DIGITS = 18  # of a walk or a step: more would not fit 64 bits
 Moment = tuple[int, int]  # a walk and a step of it, both from 0
 
 
@@ -59,7 +61,7 @@ def answer(run: Run, walks: Walks, questions: Sequence[Question], kind: MapKind 
 
 def read_questions(path: Path, strict: bool = False) -> list[Question]:
     """The questions in a JSON file: a list of {"from": [walk, step], "to": [walk, step], "avoid": [...]}."""
-    rows = read_json(path, BadConfig)
+    rows = read_json(path, BadConfig, pipes=True)
     if not isinstance(rows, list):
         raise BadConfig(f"{path} must hold a list of problems, got {type(rows).__name__}")
     return [_question(f"{path}, problem {index}", row, strict) for index, row in enumerate(rows)]
@@ -68,8 +70,8 @@ def read_questions(path: Path, strict: bool = False) -> list[Question]:
 def moment(name: str, text: str) -> Moment:
     """WALK:STEP as two numbers."""
     walk, _, step = text.partition(":")
-    if not (walk.isdecimal() and step.isdecimal()):
-        raise BadConfig(f"`{name}` must be WALK:STEP, two whole numbers, got {text!r}")
+    if not all(part.isascii() and part.isdecimal() and len(part) <= _DIGITS for part in (walk, step)):
+        raise BadConfig(f"`{name}` must be WALK:STEP, two whole numbers, got {text!r:.60}")
     return int(walk), int(step)
 
 
@@ -117,16 +119,20 @@ def _question(where: str, row: Any, strict: bool) -> Question:
         or set(row) - known
     ):
         raise BadConfig(
-            f'{where} must have "from" and one of "to" and "showing", maybe "avoid" and "strict", got {row}'
+            f'{where} must have "from" and one of "to" and "showing", maybe "avoid" and "strict", got {shown(row)}'
         )
     ends = [row[end] for end in ("from", "to") if end in row]
     if not all(
         isinstance(end, list) and len(end) == 2 and all(type(part) is int for part in end) for end in ends
     ):
-        raise BadConfig(f"{where} must give each end as [walk, step], got {ends}")
+        raise BadConfig(f"{where} must give each end as [walk, step], got {shown(ends)}")
+    if "showing" in row and type(row["showing"]) not in (str, int):
+        raise BadConfig(f"{where} must show an observation, got {shown(row['showing'])}")
+    if type(row.get("strict", strict)) is not bool:
+        raise BadConfig(f"{where} must be strict or not, true or false, got {shown(row['strict'])}")
     avoid, goal = row.get("avoid", []), row.get("to")
-    if not isinstance(avoid, list) or not all(isinstance(seen, str | int) for seen in avoid):
-        raise BadConfig(f"{where} must avoid a list of observations, got {avoid}")
+    if not isinstance(avoid, list) or not all(type(seen) in (str, int) for seen in avoid):
+        raise BadConfig(f"{where} must avoid a list of observations, got {shown(avoid)}")
     start = (row["from"][0], row["from"][1])
     end = None if goal is None else (goal[0], goal[1])
     return Question(start, end, row.get("showing"), tuple(avoid), bool(row.get("strict", strict)))

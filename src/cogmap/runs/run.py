@@ -32,13 +32,10 @@ class Run(RunFolder):
     @cached_property
     def model(self) -> Model:
         """The trained network, on the run's device."""
-        from cogmap.models.tdb import make_model
-        from cogmap.training.checkpoint import load_tensors, load_weights
+        from cogmap.training.checkpoint import load_model
         from cogmap.training.devices import choose_device
 
-        model = make_model(self.config)
-        path = self.folder / MODEL_FILE
-        load_weights(model, load_tensors(path)[0], path)
+        model = load_model(self.config, self.folder / MODEL_FILE)
         return model.to(choose_device(self._device)).eval()
 
     @property
@@ -122,7 +119,7 @@ def _indices(what: str, values: Sequence[Any], labels: Labels | None, count: int
     for value in values:
         index = position.get(value) if isinstance(value, str) else value
         if not isinstance(index, int | np.integer) or not 0 <= index < count:
-            known = ", ".join(labels) if labels else f"0 to {count - 1}"
-            raise NotOnMap(f"{what} must be one of {known}, got {value!r}")
+            known = f"{', '.join(labels):.300}" if labels else f"0 to {count - 1}"
+            raise NotOnMap(f"{what} must be one of {known}, got {value!r:.60}")
         indices.append(int(index))
     return np.array(indices, dtype=np.int32)

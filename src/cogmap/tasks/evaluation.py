@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cogmap.files import write_json
 from cogmap.records import Integers, Truth, Walks
 from cogmap.runs.folder import MapKind
+from cogmap.runs.writing import writing
 from cogmap.walks.family import room_of_each_walk
 
 if TYPE_CHECKING:
@@ -54,7 +55,8 @@ class Evaluation:
         """Into the run folder; None where these scores are not kept."""
         if self.file is None:
             return None
-        write_json(folder / self.file, self.values)
+        with writing(folder):
+            write_json(folder / self.file, self.values)
         return folder / self.file
 
 

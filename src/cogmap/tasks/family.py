@@ -22,7 +22,7 @@ from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import ATLAS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, context_of
-from cogmap.walks.family import base_targets, observations_in_a_room, room_of_each_walk
+from cogmap.walks.family import base_targets, check_rooms, observations_in_a_room, room_of_each_walk
 
 if TYPE_CHECKING:
     from cogmap.evaluation.new_rooms import InContextAccuracy
@@ -180,6 +180,7 @@ def one_room(walks: Walks, rooms: Integers | None, room: int | None) -> Walks:
         if room is not None:
             raise BadConfig("`--room` needs walks that say which room each is of, these do not")
         return walks
+    check_rooms(walks, rooms)
     names = np.unique(rooms)
     if room is None and len(names) > 1:
         raise BadConfig(
@@ -220,6 +221,7 @@ def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluatio
     """In-context accuracy and, with the truth, plans on the maps of new rooms."""
     if test.rooms is None:
         raise BadWalks("a family is scored on walks that say which room each is of, in `rooms` (B,)")
+    check_rooms(test.walks, test.rooms)
     kinds = ("atlas" if options.map == "minimal" else options.map,)
     context = context_of(options, test.walks)
     scores = score_family(run, test.walks, test.truth, test.rooms, kinds, context, options.rollouts)

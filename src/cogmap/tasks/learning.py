@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 import weakref
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from cogmap.errors import BadConfig, BadOutput
+from cogmap.errors import BadConfig, BadOutput, BadRun, Stopped
 from cogmap.files import write_json
 from cogmap.models.config import ModelConfig
 from cogmap.records import Integers, Walks
 from cogmap.runs.folder import (
+    CONFIG_FILE,
     EARLY_MAP_FILE,
+    LOCK_FILE,
+    METRICS_FILE,
     MODEL_FILE,
     QUANTIZER_FILE,
     TEXT_FILE,
@@ -24,6 +28,7 @@ from cogmap.runs.folder import (
     save_config,
 )
 from cogmap.runs.run import Run, load_run
+from cogmap.runs.writing import writing
 from cogmap.tasks import Choices, TrainingData, task_of
 from cogmap.tasks.early_maps import EarlyMaps
 from cogmap.tasks.family import FamilySource, Names
@@ -33,10 +38,13 @@ from cogmap.training.checkpoint import save_tensors
 from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
 from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.judgement import known_start
-from cogmap.training.loop import Trainer, train
+from cogmap.training.loop import Trainer, checkpoint_path, train
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.training.split import split_walks
 from cogmap.walks.store import load_walks
+
+# All that a training writes before its first checkpoint, in this order.
+_FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
 
 Source = Walks | TextSource | TrainingData | str | Path
 
@@ -73,12 +81,13 @@ def learn(
     resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
         are steps in all, and a training that had come to its end starts again at its full learning rate.
     early_maps: write a map now and then during training, for `cogmap serve` to show.
-    Ctrl-C ends the training early and builds the map; a second one ends it all.
+    Ctrl-C ends the training early, saves a checkpoint and builds the map; a second one ends it all. SIGTERM saves a
+    checkpoint and raises `Stopped`. A process that is killed leaves a folder that can be resumed.
     """
     with _run_folder(out) as folder:
-        resumed = load_run(folder) if resume else None
+        resumed = _resumed(folder) if resume else None
         if resumed is None:
-            _refuse_existing(folder)
+            _clear(folder)
         data = _prepared(source, rooms, clusters, names, _asked_for(preset, choices, resumed))
         configs = (
             _configs(data, preset, model, training, choices, device)
@@ -96,9 +105,11 @@ def learn(
 
 @contextmanager
 def _run_folder(out: str | Path | None) -> Iterator[Path]:
-    """The folder asked for, or a temporary one that is gone if the training fails."""
+    """The folder asked for, held for this process, or a temporary one that is gone if the training fails."""
     if out is not None:
-        yield Path(out)
+        # Of the processes of one training only the first writes.
+        with writing(out, patience=0) if os.environ.get("RANK", "0") == "0" else nullcontext():
+            yield Path(out)
         return
     folder = Path(tempfile.mkdtemp(prefix="cogmap-run-"))
     try:
@@ -191,22 +202,25 @@ def _train(
         split = split_walks(data.walks, targets, training.seed, data.rooms)
         trainer = Trainer(model, training, split, target, processes)
         if resume:
-            trainer.restore(folder)
+            if not _is_untrained(folder):
+                trainer.restore(folder)
             trainer.extend(limits["minutes"], limits["steps"])
         elif processes.is_main:
             _begin(folder, data, model, training)
         shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
-        train(trainer, folder, shown)
+        if train(trainer, folder, shown) == "terminated":
+            raise Stopped(f"stopped by SIGTERM after {trainer.done_steps} steps: resume with --resume")
         if processes.is_main:
             _finish(folder, trainer, data, device)
 
 
 def _begin(folder: Path, data: TrainingData, model: ModelConfig, training: TrainingConfig) -> None:
-    save_config(folder, data.task, model, training, data.walks)
+    """Write all that a training is resumed with. config.json comes last: with it, the folder is a run."""
     if data.quantizer is not None:
         data.quantizer.save(folder / QUANTIZER_FILE)
     if data.reading is not None:
         write_json(folder / TEXT_FILE, asdict(data.reading))
+    save_config(folder, data.task, model, training, data.walks)
 
 
 def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> None:
@@ -218,9 +232,29 @@ def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> 
     (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
 
 
-def _refuse_existing(out: Path) -> None:
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+def _clear(out: Path) -> None:
+    """Refuse a folder in which anything was learned; what a training left that got no further counts as nothing."""
+    if not out.exists():
+        return
+    if not out.is_dir() or not _is_untrained(out):
         raise BadOutput(f"the run folder must be new or empty, {out} is not: give another --out, or --resume")
+    for name in _FIRST_FILES:
+        (out / name).unlink(missing_ok=True)
+
+
+def _is_untrained(folder: Path) -> bool:
+    """Whether a folder holds nothing but what a training writes before its first checkpoint."""
+    held = {path.name for path in folder.iterdir()}
+    if not held <= {*_FIRST_FILES, LOCK_FILE, checkpoint_path(folder).parent.name}:
+        return False
+    metrics = folder / METRICS_FILE
+    return not checkpoint_path(folder).exists() and not (metrics.exists() and metrics.stat().st_size)
+
+
+def _resumed(folder: Path) -> Run:
+    if folder.is_dir() and not (folder / CONFIG_FILE).exists() and _is_untrained(folder):
+        raise BadRun(f"there must be a training to resume, {folder} holds none yet: leave out --resume")
+    return load_run(folder)
 
 
 def _num_targets(data: TrainingData) -> int:

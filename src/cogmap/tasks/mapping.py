@@ -7,6 +7,7 @@ from pathlib import Path
 from cogmap.records import CognitiveMap, Walks
 from cogmap.runs.folder import MapKind
 from cogmap.runs.run import Run
+from cogmap.runs.writing import writing
 from cogmap.tasks import TrainingData, task_of
 from cogmap.walks.family import room_of_each_walk
 
@@ -14,7 +15,8 @@ from cogmap.walks.family import room_of_each_walk
 def build_maps(run: Run, walks: Walks) -> None:
     """Build a run's maps again, from these walks. A training stopped before its bottleneck has no map yet."""
     if run.has_codes:
-        task_of(run.task).build_maps(run, TrainingData(run.task, run.categorical(walks)))
+        with writing(run.folder):
+            task_of(run.task).build_maps(run, TrainingData(run.task, run.categorical(walks)))
 
 
 def map_file(run: Run, path: Path, kind: MapKind = "minimal", room: int | None = None) -> CognitiveMap:

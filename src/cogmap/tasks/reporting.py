@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from cogmap.models.config import ModelConfig
 from cogmap.runs.folder import RunFolder
+from cogmap.runs.writing import writing
 from cogmap.training.config import preset_configs
 
 if TYPE_CHECKING:
@@ -36,7 +37,8 @@ def write_report(run: Run, walks: str | Path | None = None, beside: Run | None =
     """
     from cogmap.tasks import task_of
 
-    return task_of(run.task).write_report(run, None if walks is None else Path(walks), beside)
+    with writing(run.folder):
+        return task_of(run.task).write_report(run, None if walks is None else Path(walks), beside)
 
 
 def learn_command(run: RunFolder, walks: str = "WALKS") -> str:

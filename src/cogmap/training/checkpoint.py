@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors import SafetensorError, safe_open
+from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from cogmap.errors import BadRun
-from cogmap.files import write_whole
+from cogmap.checks import checked_object
+from cogmap.errors import BadConfig, BadRun
+from cogmap.files import parse_json, write_whole
+from cogmap.models.config import LARGEST_MODEL, ModelConfig
+from cogmap.models.tdb import Model, make_model
 
 
 def save_tensors(
@@ -34,14 +37,21 @@ def load_tensors(path: str | Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise BadRun(f"a run must hold {Path(path).name}, {path} does not exist")
     try:
         with safe_open(str(path), framework="pt") as stored:
-            numbers = json.loads((stored.metadata() or {}).get("numbers", "{}"))
-            return {name: stored.get_tensor(name) for name in stored.keys()}, numbers  # noqa: SIM118
-    except (SafetensorError, OSError, ValueError) as problem:
-        raise BadRun(f"{path} must be a whole safetensors file: {problem}") from problem
+            numbers = parse_json((stored.metadata() or {}).get("numbers", "{}"))
+            tensors = {name: stored.get_tensor(name) for name in stored.keys()}  # noqa: SIM118
+    except Exception as problem:  # of safetensors, and of torch for a kind of numbers that it does not have
+        reason = " ".join(str(problem).split()) or type(problem).__name__
+        raise BadRun(f"{path} must be a whole safetensors file: {reason}") from problem
+    return tensors, checked_object(numbers, f"the numbers of {path}", BadRun)
 
 
 def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
     """Load weights into a module. Raises `BadRun` with the first weight that is missing or has another shape."""
+    check_weights(module, tensors, source)
+    module.load_state_dict({name: tensors[name] for name in module.state_dict()})
+
+
+def check_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source: str | Path) -> None:
     expected = module.state_dict()
     for name, tensor in expected.items():
         if name not in tensors:
@@ -49,7 +59,27 @@ def load_weights(module: torch.nn.Module, tensors: Mapping[str, Tensor], source:
         if tensors[name].shape != tensor.shape:
             rule = f"{source} must hold {name} of shape {tuple(tensor.shape)}"
             raise BadRun(f"{rule}, got {tuple(tensors[name].shape)}")
-    module.load_state_dict({name: tensors[name] for name in expected})
+        if tensors[name].dtype != tensor.dtype:
+            raise BadRun(f"{source} must hold {name} as {tensor.dtype}, got {tensors[name].dtype}")
+
+
+def load_model(config: ModelConfig, path: str | Path) -> Model:
+    """The model in a file. Its weights are compared with the config before any memory is taken for them."""
+    stored = load_tensors(path)[0]
+    check_weights(described_model(config), stored, path)
+    model = make_model(config)
+    load_weights(model, stored, path)
+    return model
+
+
+def described_model(config: ModelConfig) -> Model:
+    """The shapes of a model, without its numbers; `BadConfig` if it has too many of them."""
+    with torch.device("meta"):
+        model = make_model(config)
+    size = sum(tensor.numel() for tensor in model.state_dict().values())
+    if size > LARGEST_MODEL:
+        raise BadConfig(f"a model must have at most {LARGEST_MODEL} parameters, got {size}")
+    return model
 
 
 def with_prefix(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:

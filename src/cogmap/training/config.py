@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from difflib import get_close_matches
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+from cogmap.checks import checked
 from cogmap.errors import BadConfig
 from cogmap.models.config import EncoderKind, ModelConfig, with_current_names
 
 Preset = Literal["fast", "paper"]
+Config = TypeVar("Config", ModelConfig, "TrainingConfig")
 
 SMALL_LOG = 400_000  # steps in all walks; with fewer, the fast preset uses half the width and three layers
 VERY_SMALL_LOG = 100_000  # with fewer, a transformer gets dropout: it would learn the walks by heart
 TRAINING_SHARE = 0.9  # of the minutes allowed
 START_SHARE = 0.5  # of the fresh lanes, where walks start at a known state
+LONGEST = 1 << 31  # steps, and whatever is counted in steps or walks
+RANGES = {
+    "seed": (0, 2**63 - 1),
+    "second_moment": (0.0, 0.9999999),
+    "muon_rate": (0.0, 1.0),
+    "clip": (0.0, 1e30),
+    "bottleneck_from": (0, LONGEST),
+    "commitment_weight": (0.0, 1e30),
+    "teacher_decay": (0.0, 1.0),
+    "present_weight": (0.0, 1e30),
+}
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
@@ -47,7 +61,13 @@ class TrainingConfig:
         for name in ("steps", "batch_size", "window", "validate_every"):
             if getattr(self, name) < 1:
                 raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
-        if self.minutes is not None and self.minutes <= 0:
+            if getattr(self, name) > LONGEST:
+                raise BadConfig(f"`{name}` must be at most {LONGEST}, got {getattr(self, name)}")
+        for name, (least, most) in RANGES.items():
+            value = getattr(self, name)
+            if value is not None and not least <= value <= most:
+                raise BadConfig(f"`{name}` must be from {least} to {most}, got {value}")
+        if self.minutes is not None and not 0 < self.minutes < math.inf:
             raise BadConfig(f"`minutes` must be above 0, got {self.minutes}")
         for name in ("fresh_share", "start_share"):
             if not 0 <= getattr(self, name) <= 1:
@@ -152,7 +172,13 @@ def changed(
             near = get_close_matches(name, known, n=1)
             hint = f", did you mean `{near[0]}`?" if near else f"; there are {', '.join(known)}"
             raise BadConfig(f"a change must name an option of the model or the training, got {name!r}{hint}")
-    return replace(model, **model_changes), replace(training, **training_changes)
+    return _replaced(model, model_changes), _replaced(training, training_changes)
+
+
+def _replaced(config: Config, changes: Mapping[str, Any]) -> Config:
+    """A config with some fields changed, all of them of their declared types."""
+    plain = {name: value.item() if hasattr(value, "item") else value for name, value in changes.items()}
+    return checked(type(config), asdict(config) | plain, "the options", BadConfig)
 
 
 def _names(config: ModelConfig | TrainingConfig) -> set[str]:
@@ -166,7 +192,7 @@ def _parsed(name: str, value: Any, before: Any) -> Any:
     word = value.lower()
     try:
         parsed = json.loads("null" if word == "none" else word)
-    except ValueError:
+    except (ValueError, RecursionError):
         parsed = value
     if type(parsed) not in _types_like(before):
         raise BadConfig(f"`{name}` must be like {before!r}, got {value!r}")

@@ -3,22 +3,33 @@
 from __future__ import annotations
 
 import json
+import math
+import signal
 import time
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import torch
 
-from cogmap.errors import BadRun
+from cogmap.checks import checked
+from cogmap.errors import BadRun, Diverged
 from cogmap.files import read_json_lines, write_whole
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.inference import score_targets
 from cogmap.models.tdb import Model, make_model
 from cogmap.records import Walks
-from cogmap.training.checkpoint import load_tensors, load_weights, save_tensors, under_prefix, with_prefix
+from cogmap.signals import noted_signals
+from cogmap.training.checkpoint import (
+    described_model,
+    load_tensors,
+    load_weights,
+    save_tensors,
+    under_prefix,
+    with_prefix,
+)
 from cogmap.training.config import TRAINING_SHARE, TrainingConfig
 from cogmap.training.devices import Processes
 from cogmap.training.judgement import Judgement, known_start
@@ -31,6 +42,31 @@ from cogmap.walks.batches import WindowSampler
 from cogmap.walks.family import InBaseSampler
 
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
+End = Literal["finished", "interrupted", "terminated"]
+# What torch, numpy and our own checks raise where the parts of a checkpoint do not fit.
+_WRONG = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+
+def checkpoint_path(folder: Path) -> Path:
+    return folder / "checkpoint" / CHECKPOINT_FILE
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """What a checkpoint holds beside tensors."""
+
+    done_steps: int
+    seconds: float
+    rows: int  # of metrics.jsonl
+    sampler: dict[str, Any]
+    schedule: dict[str, Any]
+    reports: tuple[dict[str, Any], ...] = ()  # of the steps since the last row
+    tensors: int | None = None  # in the file; None before this was stored
+
+    def __post_init__(self) -> None:
+        for name in ("done_steps", "seconds", "rows"):
+            if getattr(self, name) < 0:
+                raise BadRun(f"`{name}` of a checkpoint must be at least 0, got {getattr(self, name)}")
 
 
 class Trainer:
@@ -45,6 +81,7 @@ class Trainer:
         processes: Processes,
     ) -> None:
         self.config, self.data, self.device, self.processes = config, data, device, processes
+        described_model(model_config)  # too large a model is refused before memory is taken for it
         torch.manual_seed(config.seed)
         self.model: Model = make_model(model_config).to(device)
         self.teacher = make_teacher(self.model, config.teacher_decay) if model_config.next_encoding else None
@@ -99,11 +136,23 @@ class Trainer:
             self.processes,
             self.generator,
         )
+        self._check_finite(report)
         self.done_steps += 1
         self.seconds += time.perf_counter() - started
         self._reports.append(report)
         self.schedule.apply_limits(self.done_steps, self.seconds, self.config)
         return report
+
+    def _check_finite(self, report: StepReport) -> None:
+        wrong = [name for name, loss in report.losses.items() if not math.isfinite(loss)]
+        if wrong:
+            config, rates = (
+                self.config,
+                ["learning_rate"] + ["muon_rate"] * (self.config.muon_rate is not None),
+            )
+            lower = " and ".join(f"`{name}` (={getattr(config, name)})" for name in rates)
+            got = f"at step {self.done_steps + 1} the {wrong[0]} loss is {report.losses[wrong[0]]}"
+            raise Diverged(f"losses must stay finite, {got}: learn again with a lower {lower}")
 
     def validate(self) -> Row:
         """Validate, and return the metrics since the last row. The schedule may start its decay."""
@@ -160,43 +209,67 @@ class Trainer:
                 "state", {str(index): part for index, part in enumerate(self.state.tensors)}
             )
         tensors |= {"rng/torch": torch.get_rng_state(), "rng/draws": self.generator.get_state()}
-        save_tensors(folder / "checkpoint" / CHECKPOINT_FILE, tensors, self._numbers())
+        codes = {str(i): one.codes.int() for i, one in enumerate(self._reports) if one.codes is not None}
+        tensors |= with_prefix("codes", codes)
+        save_tensors(checkpoint_path(folder), tensors, asdict(self._numbers(len(tensors))))
 
-    def _numbers(self) -> dict[str, Any]:
-        return {
-            "done_steps": self.done_steps,
-            "seconds": self.seconds,
-            "rows": len(self.rows),
-            "sampler": self.sampler.state(),
-            "schedule": self.schedule.state(),
-        }
+    def _numbers(self, tensors: int) -> Numbers:
+        reports = [
+            {"losses": one.losses, "right": one.right, "known": one.known} for one in self._reports
+        ]  # none right after a validation
+        return Numbers(
+            self.done_steps,
+            self.seconds,
+            len(self.rows),
+            self.sampler.state(),
+            self.schedule.state(),
+            tuple(reports),
+            tensors,
+        )
 
     def restore(self, folder: Path) -> None:
-        """Continue exactly where `save` left off."""
-        path = folder / "checkpoint" / CHECKPOINT_FILE
-        tensors, numbers = load_tensors(path)
-        load_weights(self.model, under_prefix("model", tensors), path)
+        """Continue exactly where `save` left off; `BadRun` for all that is no checkpoint of this training."""
+        path = checkpoint_path(folder)
+        tensors, stored = load_tensors(path)
+        numbers = checked(Numbers, stored, f"{path} must be a checkpoint of this version", BadRun)
+        if numbers.tensors is not None and numbers.tensors != len(tensors):
+            raise BadRun(f"{path} must hold {numbers.tensors} tensors, got {len(tensors)}")
         try:
-            self.optimizers.restore(under_prefix("optimizers", tensors))
-            if self.teacher is not None:
-                load_weights(self.teacher, under_prefix("teacher", tensors), path)
-            state = under_prefix("state", tensors)
-            if state:
-                self.state = EncoderState(
-                    tuple(state[str(index)].to(self.device) for index in range(len(state)))
-                )
-            torch.set_rng_state(tensors["rng/torch"])
-            self.generator.set_state(tensors["rng/draws"])
-            self.sampler.restore(numbers["sampler"])
-            self.schedule = restored_schedule(numbers["schedule"])
-            self.done_steps, self.seconds = numbers["done_steps"], numbers["seconds"]
-        except (KeyError, TypeError, ValueError, RuntimeError) as problem:
-            raise BadRun(f"{path} must be a checkpoint of this run: {problem}") from problem
-        self.rows = read_json_lines(folder / METRICS_FILE, BadRun)[: numbers["rows"]]
+            self._restore_tensors(tensors, path)
+            self.sampler.restore(numbers.sampler)
+            self.schedule = restored_schedule(numbers.schedule)
+            self._reports = _restored_reports(numbers, under_prefix("codes", tensors), self.model.config)
+        except BadRun:
+            raise
+        except _WRONG as problem:
+            reason = " ".join(str(problem).split()) or type(problem).__name__
+            raise BadRun(f"{path} must be a checkpoint of this run: {reason}") from problem
+        self.done_steps, self.seconds = numbers.done_steps, numbers.seconds
+        self.rows = read_json_lines(folder / METRICS_FILE, BadRun, nan=True)[: numbers.rows]
+
+    def _restore_tensors(self, tensors: dict[str, torch.Tensor], path: Path) -> None:
+        load_weights(self.model, under_prefix("model", tensors), path)
+        self.optimizers.restore(under_prefix("optimizers", tensors))
+        if self.teacher is not None:
+            load_weights(self.teacher, under_prefix("teacher", tensors), path)
+        state = under_prefix("state", tensors)
+        if state:
+            self.state = self._restored_state(state)
+        torch.set_rng_state(tensors["rng/torch"])
+        self.generator.set_state(tensors["rng/draws"])
+
+    def _restored_state(self, stored: dict[str, torch.Tensor]) -> EncoderState:
+        lanes = self.lanes.stop - self.lanes.start
+        expected = self.model.encoder.initial_state(lanes, self.device).tensors
+        found = tuple(stored[str(index)].to(self.device) for index in range(len(stored)))
+        shapes = [[(tuple(part.shape), part.dtype) for part in parts] for parts in (expected, found)]
+        if shapes[0] != shapes[1]:
+            raise ValueError(f"the state must have the shapes {shapes[0]}, got {shapes[1]}")
+        return EncoderState(found)
 
     def extend(self, minutes: float | None, steps: int | None) -> None:
         """Give a restored training new limits: additional minutes, total steps. A finished training starts again."""
-        if minutes is None and steps is None:
+        if minutes is None and steps in (None, self.config.steps):
             return
         was_finished = self.finished
         until = None if minutes is None else self.seconds / 60 / TRAINING_SHARE + minutes
@@ -205,8 +278,11 @@ class Trainer:
             self.schedule.restart()
 
 
-def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
-    """Train until finished or interrupted, and return which. The folder always holds a complete checkpoint."""
+def train(trainer: Trainer, folder: Path, progress: Progress) -> End:
+    """Train until finished or asked to stop, and return which. The folder always holds a complete checkpoint.
+
+    Ctrl-C and SIGTERM are obeyed between two steps, and a checkpoint is saved there.
+    """
     if not trainer.processes.is_main:
         while not trainer.finished:
             _advance(trainer)
@@ -215,22 +291,41 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> str:
         trainer.save(folder)  # so that a training killed before its first validation can be resumed
     progress.begin(trainer.model.config.name)
     try:
-        while not trainer.finished:
-            report, row = _advance(trainer)
-            speed = trainer.done_steps / max(trainer.seconds, 1e-9)
-            last_step = trainer.schedule.last_step(trainer.config)
-            progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
-            if row is not None:
-                progress.row(row)
+        with noted_signals() as noted:
+            while not trainer.finished and noted.received is None:
+                _advance_and_tell(trainer, folder, progress)
+            reason = _reason(trainer, noted.received)
+            if reason != "finished":
                 trainer.save(folder)
-        reason = "finished"
-    except KeyboardInterrupt:
+    except KeyboardInterrupt:  # a second signal, or one that the program itself makes of one
         reason = "interrupted"
-    ended = f"{reason} after {trainer.done_steps} steps, {trainer.seconds:.0f} s of training"
-    if not trainer.has_codes and not trainer.model.config.vanilla:
-        ended += ": too early for codes, so there is no map yet; --resume continues it"
-    progress.end(ended)
+    except BaseException:
+        progress.end(_ended(trainer, "ended"))
+        raise
+    early = not trainer.has_codes and not trainer.model.config.vanilla
+    note = ": too early for codes, so there is no map yet; --resume continues it" if early else ""
+    progress.end(_ended(trainer, reason) + note)
     return reason
+
+
+def _ended(trainer: Trainer, how: str) -> str:
+    return f"{how} after {trainer.done_steps} steps, {trainer.seconds:.0f} s of training"
+
+
+def _reason(trainer: Trainer, received: int | None) -> End:
+    if trainer.finished:
+        return "finished"
+    return "terminated" if received == signal.SIGTERM else "interrupted"
+
+
+def _advance_and_tell(trainer: Trainer, folder: Path, progress: Progress) -> None:
+    report, row = _advance(trainer)
+    speed = trainer.done_steps / max(trainer.seconds, 1e-9)
+    last_step = trainer.schedule.last_step(trainer.config)
+    progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
+    if row is not None:
+        progress.row(row)
+        trainer.save(folder)
 
 
 def _advance(trainer: Trainer) -> tuple[StepReport, Row | None]:
@@ -259,3 +354,29 @@ def _dictionary_use(codes: list[torch.Tensor], config: ModelConfig) -> tuple[lis
         used.append(len(share))
         perplexity.append(float(torch.exp(-(share * share.log()).sum())))
     return used, perplexity
+
+
+def _restored_reports(
+    numbers: Numbers, codes: dict[str, torch.Tensor], config: ModelConfig
+) -> list[StepReport]:
+    """The reports of the steps since the last row of metrics."""
+    reports = []
+    for index, stored in enumerate(numbers.reports):
+        report = checked(_StoredReport, stored, "a report of a checkpoint", BadRun)
+        losses = {str(name): float(loss) for name, loss in report.losses.items()}
+        active = codes.get(str(index))
+        if active is not None:
+            if active.dim() != 2 or active.shape[1] != config.bottlenecks or active.dtype != torch.int32:
+                raise ValueError(f"codes must be rows of {config.bottlenecks}, got {tuple(active.shape)}")
+            if len(active) and not 0 <= int(active.min()) <= int(active.max()) < config.num_codes:
+                raise ValueError(f"codes must be from 0 to {config.num_codes - 1}")
+            active = active.long()
+        reports.append(StepReport(losses, report.right, report.known, active))
+    return reports
+
+
+@dataclass(frozen=True)
+class _StoredReport:
+    losses: dict[str, float]
+    right: int
+    known: int

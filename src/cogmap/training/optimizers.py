@@ -104,13 +104,40 @@ class Optimizers:
         }
 
     def restore(self, tensors: dict[str, torch.Tensor]) -> None:
-        for part_index, part in enumerate(self.parts):
-            state: dict[int, dict[str, torch.Tensor]] = {}
-            for key, value in tensors.items():
-                owner, parameter_index, name = key.split(".", 2)
-                if int(owner) == part_index:
-                    state.setdefault(int(parameter_index), {})[name] = value
+        """Take up what `tensors` gave; a ValueError where it is of other parameters.
+
+        A parameter that has had no gradient yet has no state.
+        """
+        states: list[dict[int, dict[str, torch.Tensor]]] = [{} for _ in self.parts]
+        for key, value in tensors.items():
+            owner, parameter_index, name = key.split(".", 2)
+            states[_index(owner)].setdefault(_index(parameter_index), {})[name] = value
+        for part, state in zip(self.parts, states, strict=True):
+            _check_state(part, state)
             part.load_state_dict({**part.state_dict(), "state": state})
+
+
+def _index(text: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise ValueError(f"a state of an optimizer must be named by two numbers, got {text[:40]!r}")
+    return int(text)
+
+
+def _check_state(part: torch.optim.Optimizer, state: dict[int, dict[str, Tensor]]) -> None:
+    """Each parameter's state must be whole, and of the parameter's shape."""
+    parameters = [parameter for group in part.param_groups for parameter in group["params"]]
+    whole = {"momentum_buffer"} if isinstance(part, Muon) else {"step", "exp_avg", "exp_avg_sq"}
+    for index, found in state.items():
+        if set(found) != whole:
+            rule = f"the state of parameter {index} must be {', '.join(sorted(whole))}"
+            raise ValueError(f"{rule}, got {', '.join(sorted(found))}")
+        for name, value in found.items():
+            expected = () if name == "step" else tuple(parameters[index].shape)
+            if tuple(value.shape) != expected or not value.dtype.is_floating_point:
+                got = f"{value.dtype} of shape {tuple(value.shape)}"
+                raise ValueError(
+                    f"`{name}` of parameter {index} must be numbers of shape {expected}, got {got}"
+                )
 
 
 def _matrices(model: nn.Module) -> list[nn.Parameter]:

@@ -27,6 +27,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any
 
+from cogmap.checks import checked
+from cogmap.errors import BadRun
 from cogmap.training.config import TrainingConfig
 
 WARM_UP_STEPS = 50
@@ -160,7 +162,13 @@ class Schedule:
 
 
 def restored_schedule(state: Mapping[str, Any]) -> Schedule:
-    """The schedule in a checkpoint, which an earlier version may have written."""
+    """The schedule in a checkpoint, which an earlier version may have written; `BadRun` for any other."""
     known = {field.name for field in fields(Schedule)}
     renamed = {RENAMED.get(name, name): value for name, value in state.items()}
-    return Schedule(**{name: value for name, value in renamed.items() if name in known})
+    current = {name: value for name, value in renamed.items() if name in known}
+    schedule = checked(Schedule, current, "the schedule of a checkpoint", BadRun)
+    if schedule.decay_from is not None and schedule.decay_steps < 1:
+        raise BadRun(f"`decay_steps` of a decay must be at least 1, got {schedule.decay_steps}")
+    if schedule.annealing_steps < 0:
+        raise BadRun(f"`annealing_steps` must be at least 0, got {schedule.annealing_steps}")
+    return schedule

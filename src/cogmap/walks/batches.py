@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.errors import BadConfig
 from cogmap.records import Booleans, Integers, Walks
@@ -69,9 +70,13 @@ class WindowSampler:
         return {"rng": rng, "walk": self._walk.tolist(), "start": self._start.tolist()}
 
     def restore(self, state: dict[str, Any]) -> None:
+        """Continue where `state` was taken; a ValueError if that was of other walks."""
         self._rng.bit_generator.state = state["rng"]
-        self._walk, self._start = np.array(state["walk"]), np.array(state["start"])
-        gone = self._walk >= self.walks.num_walks  # an earlier version held out fewer walks
+        lanes = len(self._walk)
+        # An earlier version held out fewer walks, so some lanes may be at one that is not trained on now.
+        self._walk = lane_numbers("walk", state["walk"], lanes, 4 * self.walks.num_walks)
+        self._start = lane_numbers("start", state["start"], lanes, 2**31)
+        gone = self._walk >= self.walks.num_walks
         self._walk[gone], self._start[gone] = 0, self.walks.num_steps
 
     def _jump(self, fresh: Booleans) -> None:
@@ -100,3 +105,12 @@ class WindowSampler:
             previous_action=np.where(unknown, 0, before).astype(np.int32),
             fresh=fresh,
         )
+
+
+def lane_numbers(name: str, stored: Any, count: int | None, bound: int) -> NDArray[np.int64]:
+    """(count,) stored integers in [0, bound), or a ValueError; any number of them where `count` is None."""
+    if not isinstance(stored, list) or not all(type(one) is int and 0 <= one < bound for one in stored):
+        raise ValueError(f"`{name}` must be a list of integers from 0 to {bound - 1}")
+    if count is not None and len(stored) != count:
+        raise ValueError(f"`{name}` must have {count} entries, one a lane, got {len(stored)}")
+    return np.array(stored, dtype=np.int64)

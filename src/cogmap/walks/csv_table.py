@@ -105,7 +105,7 @@ def _column(name: str, cells: Sequence[str], lines: Integers, known: Labels | No
 
 
 def _integers(name: str, cells: Sequence[str], lines: Integers) -> NDArray[np.int64]:
-    values = {cell: int(cell) if _INTEGER.fullmatch(cell) else None for cell in set(cells)}
+    values = {cell: int(cell.strip()) if _INTEGER.fullmatch(cell) else None for cell in set(cells)}
     wrong = {cell for cell, value in values.items() if value is None}
     if wrong:
         _refuse(name, next(row for row, cell in enumerate(cells) if cell in wrong), cells, lines)

@@ -17,7 +17,7 @@ import numpy as np
 from cogmap.errors import BadWalks
 from cogmap.files import read_arrays, write_arrays
 from cogmap.records import Booleans, Integers, Walks
-from cogmap.walks.batches import Window, WindowSampler
+from cogmap.walks.batches import Window, WindowSampler, lane_numbers
 from cogmap.walks.npz import arrays_from_walks, integer_array
 from cogmap.walks.store import prefix_errors
 from cogmap.walks.truth_store import truth_path
@@ -35,18 +35,28 @@ def room_of_each_walk(path: str | Path) -> Integers | None:
             arrays = read_arrays(file, BadWalks)
             if "rooms" in arrays:
                 with prefix_errors(file):
-                    return integer_array(arrays, "rooms", 1).astype(np.int32)
+                    rooms = integer_array(arrays, "rooms", 1)
+                    if rooms.size and not -(2**31) <= int(rooms.min()) <= int(rooms.max()) < 2**31:
+                        raise BadWalks(
+                            f"`rooms` must fit 32-bit integers, got {rooms.min()} to {rooms.max()}"
+                        )
+                    return rooms.astype(np.int32)
     return None
 
 
 def observations_in_a_room(walks: Walks, rooms: Integers) -> int:
     """The largest number of distinct observations in one room: the O of the family."""
-    if rooms.shape != (walks.num_walks,):
-        raise BadWalks(f"`rooms` must have shape (B,) = {(walks.num_walks,)}, got {rooms.shape}")
+    check_rooms(walks, rooms)
     mask = walks.step_mask()
     room = np.broadcast_to(rooms[:, None], mask.shape)[mask].astype(np.int64)
     shown = np.unique(room * walks.num_observations + walks.observations[mask])
     return int(np.unique(shown // walks.num_observations, return_counts=True)[1].max())
+
+
+def check_rooms(walks: Walks, rooms: Integers) -> None:
+    """Every walk must have its room."""
+    if rooms.shape != (walks.num_walks,):
+        raise BadWalks(f"`rooms` must have shape (B,) = {(walks.num_walks,)}, got {rooms.shape}")
 
 
 def base_targets(walks: Walks) -> Integers:
@@ -92,9 +102,12 @@ class InBaseSampler(WindowSampler):
         super().restore(state)
         self._seen = None
         if state["seen"]:
-            self._seen = np.zeros((len(state["seen"]), self.walks.num_observations), dtype=bool)
+            lanes, sees = len(self._walk), self.walks.num_observations
+            if not isinstance(state["seen"], list) or len(state["seen"]) != lanes:
+                raise ValueError(f"`seen` must be a list of {lanes} lists, one a lane")
+            self._seen = np.zeros((lanes, sees), dtype=bool)
             for lane, seen in enumerate(state["seen"]):
-                self._seen[lane, seen] = True
+                self._seen[lane, lane_numbers("seen", seen, None, sees)] = True
 
     def _cut(self, fresh: Booleans) -> Window:
         window = super()._cut(fresh)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from cogmap.checks import shown as _shown
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, Labels, Walks
 from cogmap.walks.ragged import Column, walks_from_columns
@@ -68,7 +69,7 @@ def _column(name: str, rows: list[list[Any]], first: dict[str, Any]) -> Column:
     if len(set(map(type, values))) == 2:
         integer = next(value for value in values if isinstance(value, int))
         word = next(value for value in values if isinstance(value, str))
-        raise BadWalks(f"`{name}` must be all integers or all strings, got {integer} and {word!r}")
+        raise BadWalks(f"`{name}` must be all integers or all strings, got {integer!s:.60} and {word!r:.60}")
     singular = name.removesuffix("s")
     return Column(
         name, values, _stated_size(first, f"num_{name}"), _stated_labels(first, f"{singular}_labels")
@@ -89,11 +90,6 @@ def _stated_labels(first: dict[str, Any], name: str) -> Labels | None:
     if not isinstance(labels, list) or not all(isinstance(label, str) for label in labels):
         raise BadWalks(f"`{name}` must be a list of strings, got {_shown(labels)}")
     return tuple(labels)
-
-
-def _shown(value: Any, most: int = 40) -> str:
-    text = json.dumps(value)
-    return text if len(text) <= most else text[:most] + "..."
 
 
 def format_jsonl(walks: Walks) -> Iterator[str]:

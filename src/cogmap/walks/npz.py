@@ -16,7 +16,7 @@ from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
 from cogmap.walks.ragged import checked_lengths
 from cogmap.walks.views import Views, ViewWalks, checked_views, distinct_views
-from cogmap.walks.vocabulary import check_labels, vocabulary_size
+from cogmap.walks.vocabulary import MOST_INDICES, check_labels, vocabulary_size
 
 Arrays = Mapping[str, NDArray[Any]]
 EVERY_STEP = {"views": ("(B, N, H, W, C)", 5), "features": ("(B, N, F)", 3)}
@@ -95,7 +95,7 @@ def label_arrays(observation_labels: Labels | None, action_labels: Labels | None
 
 def integer_array(arrays: Arrays, name: str, ndim: int) -> NDArray[Any]:
     if name not in arrays:
-        raise BadWalks(f"`{name}` is missing, got {', '.join(arrays) or 'no arrays'}")
+        raise BadWalks(f"`{name}` is missing, got {', '.join(arrays) or 'no arrays':.300}")
     array = arrays[name]
     if array.dtype.kind not in "iu":
         raise BadWalks(f"`{name}` must hold integers, got dtype {array.dtype}")
@@ -128,6 +128,8 @@ def read_labels(arrays: Arrays, name: str) -> Labels | None:
     array = arrays[name]
     if array.dtype.kind != "U" or array.ndim != 1:
         raise BadWalks(f"`{name}` must be a row of strings, got dtype {array.dtype} and shape {array.shape}")
+    if array.size > MOST_INDICES:
+        raise BadWalks(f"`{name}` must be at most {MOST_INDICES} labels, got {array.size}")
     labels = tuple(array.tolist())
     check_labels(name, labels)
     return labels

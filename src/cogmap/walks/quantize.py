@@ -75,7 +75,34 @@ def load_quantizer(path: str | Path) -> ViewQuantizer:
     missing = [entry.name for entry in fields(ViewQuantizer) if entry.name not in arrays]
     if missing:
         raise BadRun(f"{path} must be a quantizer of views, `{missing[0]}` is missing")
-    return ViewQuantizer(**{entry.name: arrays[entry.name] for entry in fields(ViewQuantizer)})
+    found = ViewQuantizer(**{entry.name: arrays[entry.name] for entry in fields(ViewQuantizer)})
+    _check_quantizer(found, path)
+    return found
+
+
+def _check_quantizer(found: ViewQuantizer, path: str | Path) -> None:
+    """Every array must have the shape that follows from the views and the centres."""
+    shape = found.view_shape
+    if shape.dtype.kind not in "iu" or shape.shape not in ((1,), (3,)) or shape.min() < 1:
+        raise BadRun(
+            f"{path}: `view_shape` must be (H, W, C) or (F,), all at least 1, got {shape.tolist()!s:.60}"
+        )
+    view = tuple(shape.tolist())
+    images = len(view) == 3
+    reduced = min(GRID, view[0]) * min(GRID, view[1]) * view[2] if images else view[0]
+    if found.centres.ndim != 2 or 0 in found.centres.shape:
+        raise BadRun(f"{path}: `centres` must have shape (K, Q), got {found.centres.shape}")
+    clusters, kept = found.centres.shape
+    expected = {"mean": (reduced,), "directions": (reduced, kept), "typical": (clusters, *view)}
+    for name, sizes in expected.items():
+        if getattr(found, name).shape != sizes:
+            raise BadRun(f"{path}: `{name}` must have shape {sizes}, got {getattr(found, name).shape}")
+    for name in ("mean", "directions", "centres", *(() if images else ("typical",))):
+        array = getattr(found, name)
+        if array.dtype != np.float32 or not np.isfinite(array).all():
+            raise BadRun(f"{path}: `{name}` must hold finite numbers of 32 bits, got {array.dtype}")
+    if images and found.typical.dtype != np.uint8:
+        raise BadRun(f"{path}: `typical` must hold bytes (uint8), got {found.typical.dtype}")
 
 
 def fit_quantizer(walks: ViewWalks, clusters: int | None = None, seed: int = 0) -> ViewQuantizer:

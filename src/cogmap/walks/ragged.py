@@ -13,6 +13,9 @@ from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
 from cogmap.walks.vocabulary import check_labels, index_words, vocabulary_size
 
+MOST_PADDING = 32  # cells of the padded form for each step
+MOST_CELLS = 1 << 22  # that any walks may have, however few their steps are
+
 
 @dataclass(frozen=True)
 class Column:
@@ -59,9 +62,22 @@ def walks_from_rows(
 
 def pad(values: NDArray[Any], lengths: NDArray[np.integer]) -> NDArray[Any]:
     """(B, max(lengths)): the first `lengths[0]` values, the next `lengths[1]`, ..., each row padded with 0."""
+    check_padding(lengths)
     padded = np.zeros((len(lengths), int(lengths.max())), dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = values
     return padded
+
+
+def check_padding(lengths: NDArray[np.integer]) -> None:
+    """Refuse walks whose padded form would be far larger than they are, because a few are far longer than the rest."""
+    cells, steps = len(lengths) * int(lengths.max()), int(lengths.sum())
+    most = max(MOST_CELLS, MOST_PADDING * steps)
+    if cells > most:
+        rule = (
+            f"walks padded to the longest must have at most {most} cells for their {steps} steps, got {cells}"
+        )
+        longest = f"walk {int(lengths.argmax())} has {int(lengths.max())} steps"
+        raise BadWalks(f"{rule}: cut the longest walks into pieces, {longest}")
 
 
 def checked_lengths(lengths: Sequence[int] | NDArray[np.integer]) -> NDArray[Any]:

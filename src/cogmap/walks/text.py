@@ -34,6 +34,12 @@ class TextReading:
     least_count: int = LEAST_COUNT  # occurrences below which a unit is rare
     splice: float = 0.0  # probability of a cut before a unit
 
+    def __post_init__(self) -> None:
+        if self.least_count < 1:
+            raise BadConfig(f"`least_count` (={self.least_count}) must be at least 1")
+        if not 0 <= self.splice <= 1:
+            raise BadConfig(f"`splice` (={self.splice}) must be from 0 to 1")
+
 
 def load_text(
     path: str | Path,

@@ -78,10 +78,10 @@ def _world(arrays: Arrays) -> TableWorld:
         "observation": observation,
         "num_observations": size,
         "legal": _optional(arrays, "legal", "b", "booleans"),
-        "coordinates": _optional(arrays, "coordinates", "fiu", "numbers"),
+        "coordinates": _coordinates(arrays),
         "observation_labels": observation_labels,
         "action_labels": read_labels(arrays, "action_labels"),
-        "name": str(arrays.get("name", "table")),
+        "name": _name(arrays),
         "start_probability": _optional(arrays, "start_probability", "f", "numbers"),
     }
     if not arrays.keys() & _CHANCE.keys():
@@ -91,6 +91,20 @@ def _world(arrays: Arrays) -> TableWorld:
             raise BadWalks(f"the truth of a world with chance must have `{name}`, got none")
     fields |= {name: _optional(arrays, name, *kind) for name, kind in _CHANCE.items()}
     return ChanceWorld(**fields)
+
+
+def _coordinates(arrays: Arrays) -> NDArray[Any] | None:
+    found = _optional(arrays, "coordinates", "fiu", "numbers")
+    if found is not None and not np.isfinite(found).all():
+        raise BadWalks("`coordinates` must be finite, got NaN or infinity")
+    return found
+
+
+def _name(arrays: Arrays) -> str:
+    name = arrays.get("name", np.array("table"))
+    if name.dtype.kind != "U" or name.ndim != 0:
+        raise BadWalks(f"`name` must be a word, got {name.dtype} of shape {name.shape}")
+    return str(name)
 
 
 def _in_vocabulary_of(walks: Walks, world: TableWorld) -> TableWorld:
@@ -126,7 +140,7 @@ def _new_numbers(kind: str, of_world: Labels | None, of_walks: Labels | None) ->
         return None
     if set(of_world) != set(of_walks):
         odd = min(set(of_world) ^ set(of_walks))
-        raise BadWalks(f"the {kind} labels must be those of the walks, only one of them has {odd!r}")
+        raise BadWalks(f"the {kind} labels must be those of the walks, only one of them has {odd!r:.60}")
     number = {label: index for index, label in enumerate(of_walks)}
     return np.array([number[label] for label in of_world], dtype=np.int32)
 

@@ -139,8 +139,13 @@ def read_image(path: str | Path) -> NDArray[np.uint8]:
     try:
         with Image.open(path) as picture:
             return np.asarray(picture.convert("RGB"))
-    except OSError as error:
-        raise BadWalks(f"{path} must be an image file: {error.strerror or 'unknown format'}") from error
+    except (
+        Exception
+    ) as error:  # a damaged picture raises many kinds of errors; one that is too large, a bomb's
+        reason = getattr(error, "strerror", None) or (
+            "unknown format" if isinstance(error, OSError) else f"{error!s:.80}"
+        )
+        raise BadWalks(f"{path} must be an image file: {reason}") from error
 
 
 def portions(count: int) -> Iterator[slice]:

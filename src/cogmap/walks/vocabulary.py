@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Integers, Labels, Walks
 
+MOST_INDICES = 1 << 20  # observations, or actions: a model has a row of weights for each
+
 
 def index_words(words: Sequence[str], name: str, labels: Labels | None) -> tuple[NDArray[np.int64], Labels]:
     """The index of each word in `labels`, or in the sorted words if the file states no labels.
@@ -22,25 +24,30 @@ def index_words(words: Sequence[str], name: str, labels: Labels | None) -> tuple
     try:
         return np.array([index[word] for word in words], dtype=np.int64), known
     except KeyError as error:
-        raise BadWalks(f"label {error.args[0]!r} in `{name}` is not known, {_listed(known)}") from None
+        raise BadWalks(f"label {error.args[0]!r:.60} in `{name}` is not known, {_listed(known)}") from None
 
 
 def check_labels(name: str, labels: Labels) -> None:
     """Labels must survive every file format and be printable on every terminal."""
     for label in labels:
         if not label or "\0" in label:
-            raise BadWalks(f"`{name}` must be non-empty words without NUL, got {label!r}")
+            raise BadWalks(f"`{name}` must be non-empty words without NUL, got {label!r:.60}")
         if not label.isascii() and any("\ud800" <= character <= "\udfff" for character in label):
-            raise BadWalks(f"`{name}` must be valid Unicode, got {label!r}")
+            raise BadWalks(f"`{name}` must be valid Unicode, got {label!r:.60}")
 
 
 def vocabulary_size(stated: int | None, labels: Labels | None, values: NDArray[np.integer]) -> int:
     """The size that the file states, else the number of its labels, else its largest value plus one."""
     if stated is not None:
-        return stated
-    if labels is not None:
-        return len(labels)
-    return max(1, int(values.max()) + 1) if values.size else 1
+        size = stated
+    elif labels is not None:
+        size = len(labels)
+    else:
+        size = max(1, int(values.max()) + 1) if values.size else 1
+    if size > MOST_INDICES:
+        rule = f"observations and actions must be numbered from 0, each with at most {MOST_INDICES} numbers"
+        raise BadWalks(f"{rule}, got {size}: leave no gaps, or write them as labels")
+    return size
 
 
 def translate(walks: Walks, like: Walks) -> Walks:
@@ -69,7 +76,7 @@ def _translate(
         return values
     if known is None:
         raise BadWalks(
-            f"every {name} must be an integer, as in the walks to match, got the labels {own[0]!r}, ..."
+            f"every {name} must be an integer, as in the walks to match, got the labels {own[0]!r:.60}, ..."
         )
     index = {label: number for number, label in enumerate(known)}
     new = np.array([index.get(label, -1) for label in own], dtype=np.int32)
@@ -77,11 +84,11 @@ def _translate(
     unknown = np.argwhere(translated < 0)
     if unknown.size:
         walk, step = unknown[0]
-        where = f"label {own[values[walk, step]]!r} (the {name} of walk {walk}, step {step})"
+        where = f"label {own[values[walk, step]]!r:.60} (the {name} of walk {walk}, step {step})"
         raise BadWalks(f"{where} is not known, {_listed(known)}")
     return translated
 
 
 def _listed(labels: Labels, most: int = 8) -> str:
-    shown = ", ".join(repr(label) for label in labels[:most])
+    shown = ", ".join(f"{label!r:.60}" for label in labels[:most])
     return f"the labels are {shown}{', ...' if len(labels) > most else ''}"

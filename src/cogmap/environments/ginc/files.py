@@ -6,7 +6,7 @@ import itertools
 import json
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -24,12 +24,24 @@ from cogmap.environments.ginc.world import (
     sample_training_and_validation,
 )
 from cogmap.errors import BadOutput, BadWalks
-from cogmap.files import read_arrays, read_text, write_arrays
+from cogmap.files import parse_json, read_arrays, read_text, write_arrays
 from cogmap.records import Integers, Labels
 
 Report = Callable[[str, float], None]  # the file being written, and the share of all tokens done
 Row = dict[str, Any]
 TRUTH = ("train_concept", "train_hidden", "validation_concept", "validation_hidden")
+# The kind of numbers and the dimensions of each array of truth.npz.
+_ARRAYS = {
+    "train_concept": ("iu", 1),
+    "train_hidden": ("iu", 2),
+    "validation_concept": ("iu", 1),
+    "validation_hidden": ("iu", 2),
+    "start": ("f", 2),
+    "slot_transitions": ("f", 3),
+    "value_transitions": ("f", 2),
+    "emission": ("iu", 1),
+    "vocabulary": ("U", 1),
+}
 PARAMETERS = ("start", "slot_transitions", "value_transitions", "emission", "vocabulary")
 FIELDS = {
     "text": str,
@@ -71,7 +83,11 @@ def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
     arrays = read_arrays(path, BadWalks)
     for name in (*TRUTH, *PARAMETERS):
         if name not in arrays:
-            raise BadWalks(f"{path} must hold `{name}`, got {', '.join(sorted(arrays)) or 'no arrays'}")
+            raise BadWalks(f"{path} must hold `{name}`, got {', '.join(sorted(arrays)) or 'no arrays':.300}")
+    try:
+        _check_truth(arrays)
+    except BadWalks as error:
+        raise BadWalks(f"{path}: {error}") from error
     training, validation = (
         Documents(arrays[f"{kind}_concept"].astype(np.int32), arrays[f"{kind}_hidden"].astype(np.int32))
         for kind in ("train", "validation")
@@ -84,6 +100,41 @@ def read_truth(folder: str | Path) -> tuple[GincWorld, Documents, Documents]:
         vocabulary=tuple(arrays["vocabulary"].tolist()),
     )
     return world, training, validation
+
+
+def _check_truth(arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Shapes that agree: C concepts in both halves, V values, F slots, H = V F states, O words; B documents of N."""
+    for name, (kinds, ndim) in _ARRAYS.items():
+        array = arrays[name]
+        if array.dtype.kind not in kinds or array.ndim != ndim or 0 in array.shape:
+            rule = f"`{name}` must be an array of {ndim} dimension(s) with entries"
+            raise BadWalks(f"{rule}, got {array.dtype} of shape {array.shape}")
+    (concepts, states), slots = arrays["start"].shape, arrays["slot_transitions"].shape[1]
+    values, words = len(arrays["value_transitions"]), len(arrays["vocabulary"])
+    if concepts % 2 or states != values * slots:
+        rule = f"`start` must have shape (C, H) with an even C and H = V F (={values * slots})"
+        raise BadWalks(f"{rule}, got {arrays['start'].shape}")
+    expected: dict[str, tuple[int, ...]] = {
+        "slot_transitions": (concepts, slots, slots),
+        "value_transitions": (values, values),
+        "emission": (states,),
+    }
+    bounds = {"emission": words}
+    for kind in ("train", "validation"):
+        expected[f"{kind}_concept"] = arrays[f"{kind}_hidden"].shape[:1]
+        bounds |= {f"{kind}_concept": concepts, f"{kind}_hidden": states}
+    for name, shape in expected.items():
+        if arrays[name].shape != shape:
+            raise BadWalks(f"`{name}` must have shape {shape}, got {arrays[name].shape}")
+    for name, bound in bounds.items():
+        if arrays[name].min() < 0 or arrays[name].max() >= bound:
+            rule = f"`{name}` must be in [0, {bound})"
+            raise BadWalks(f"{rule}, got {arrays[name].min()} to {arrays[name].max()}")
+    for name in ("start", "slot_transitions", "value_transitions"):
+        if not ((arrays[name] >= 0) & (arrays[name] <= 1 + 1e-6)).all():
+            raise BadWalks(f"`{name}` must hold probabilities")
+    if len(set(arrays["vocabulary"].tolist())) != words:
+        raise BadWalks(f"`vocabulary` must be {words} different words")
 
 
 def read_prompts(path: str | Path, vocabulary: Labels) -> list[Prompts]:
@@ -221,15 +272,19 @@ def whole_folder(out: Path) -> Iterator[Path]:
 def _row(line: str, index: dict[str, int], where: str) -> dict[str, Any]:
     """The fields of one line, with words as indices into the vocabulary."""
     try:
-        row = json.loads(line)
+        row = parse_json(line)
     except ValueError as error:
         raise BadWalks(f"{where} must be JSON: {error}") from error
     for name, kind in FIELDS.items():
-        if not isinstance(row, dict) or not isinstance(row.get(name), kind):
+        if not isinstance(row, dict) or type(row.get(name)) is not kind:
             raise BadWalks(f"{where} must hold `{name}` as a{'n' * (kind is int)} {kind.__name__}")
     slots = row["slot_pattern"]
-    if len(slots) != len(row["x"]) + 2 or not all(isinstance(slot, int) for slot in slots):
-        raise BadWalks(f"{where} must hold {len(row['x']) + 2} integers as `slot_pattern`, got {slots}")
+    if len(slots) != len(row["x"]) + 2 or not all(type(slot) is int for slot in slots):
+        raise BadWalks(f"{where} must hold {len(row['x']) + 2} integers as `slot_pattern`, got {slots!s:.60}")
+    for name in ("n_examples", "hmm_id", "test_value", "slot_pattern"):
+        numbers = slots if name == "slot_pattern" else [row[name]]
+        if not all(0 <= number < 2**31 for number in numbers):
+            raise BadWalks(f"{where} must hold `{name}` from 0 to 2^31 - 1, got {numbers!s:.60}")
     try:
         tokens = [index[word] for word in row["text"].split()]
         return row | {
@@ -238,7 +293,8 @@ def _row(line: str, index: dict[str, int], where: str) -> dict[str, Any]:
             "x": [index[str(word)] for word in row["x"]],
         }
     except KeyError as error:
-        raise BadWalks(f"every token of a prompt must be in the vocabulary, {where} has {error}") from error
+        rule = "every token of a prompt must be in the vocabulary"
+        raise BadWalks(f"{rule}, {where} has {error!s:.60}") from error
 
 
 def _record(kind: tuple[int, int, bool], rows: list[dict[str, Any]], path: str | Path) -> Prompts:

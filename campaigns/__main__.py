@@ -1,0 +1,163 @@
+"""Run the campaigns: `python -m campaigns [--scale SHARE] [--out FOLDER] [kills | fuzz | requests ...]`.
+
+What was done is kept in the folder: a campaign that is stopped goes on where it was, on another commit it begins anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import io
+import json
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # children are forked, and threads do not survive that
+
+COLUMNS = ("campaign", "what", "attacks", "failures", "seconds", "commit", "command")
+KILLS, INPUTS, REQUESTS, PLANNERS, SECONDS = 100, 100_000, 10_000, 200, 60.0
+MOST_MILLISECONDS, MOST_RATIO = 100, 4  # p99 of a plan at 300 nodes, and as a ratio to a bare answer
+Row = dict[str, Any]
+
+
+class Kept:
+    """Rows that are done, and failures in words, in a file that grows by a line each."""
+
+    def __init__(self, folder: Path, commit: str, scale: float, seed: int) -> None:
+        folder.mkdir(parents=True, exist_ok=True)
+        self.seed, self.path, self._key = seed, folder / "done.jsonl", f"{commit} {scale} {seed}"
+        lines = self.path.read_text().splitlines() if self.path.exists() else []
+        self._done = {row["what"]: row for line in lines if (row := json.loads(line))["key"] == self._key}
+
+    def __contains__(self, what: str) -> bool:
+        return what in self._done
+
+    def add(self, what: str, attacks: int, failures: list[str], seconds: float) -> None:
+        row = {"key": self._key, "what": what, "attacks": attacks, "failures": failures, "seconds": seconds}
+        with self.path.open("a") as stream:
+            stream.write(json.dumps(row) + "\n")
+        self._done[what] = row
+        for failure in failures:
+            print(f"  {what}: {failure[:300]}", flush=True)
+
+    def total(self, start: str) -> tuple[int, int, float]:
+        rows = [row for what, row in self._done.items() if what.startswith(start)]
+        return (
+            sum(row["attacks"] for row in rows),
+            sum(len(row["failures"]) for row in rows),
+            sum(row["seconds"] for row in rows),
+        )
+
+
+def kills(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
+    from campaigns.kills import STORIES, problems
+
+    for story in STORIES:
+        what = f"kills: {story.name}"
+        if what not in kept:
+            print(what, flush=True)
+            started, moments = time.monotonic(), max(1, round(scale * KILLS / len(STORIES)))
+            points = (
+                None
+                if scale >= 1
+                else range(0, 10_000, max(1, round(1 / scale)) * 97)[: round(60 * scale) or 1]
+            )
+            found = list(problems(story, folder / "kills", moments, kept.seed, points))
+            wrong = [f"{kill}: {problem}" for kill, problem in found if problem]
+            kept.add(what, len(found), wrong, time.monotonic() - started)
+        yield "kills", what
+
+
+def fuzz(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
+    from campaigns.fuzz import BATCH, batch, batches, material, names
+
+    files = folder / "fuzz" / "files"
+    if not files.exists():
+        material(files)
+    for name, first in batches(round(INPUTS * scale)):
+        what = f"fuzz: {name} from {first}"
+        if what not in kept:
+            started = time.monotonic()
+            kept.add(what, BATCH, batch(name, files, first, BATCH, kept.seed), time.monotonic() - started)
+    yield from (("fuzz", f"fuzz: {name} from") for name in names())
+
+
+def requests(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
+    from campaigns.requests import attacked, beside_bare
+
+    if "requests: hostile" not in kept:
+        started = time.monotonic()
+        found, plans, failed, _ = attacked(
+            round(REQUESTS * scale), PLANNERS, SECONDS * min(scale, 1), kept.seed
+        )
+        seconds = time.monotonic() - started
+        kept.add("requests: hostile", found.requests, found.failed, seconds)
+        kept.add(f"requests: {PLANNERS} planners", plans, ["a plan failed"] * failed, 0.0)
+        own, bare = beside_bare(PLANNERS, SECONDS * min(scale, 1) / 4)
+        limit = max(MOST_MILLISECONDS, MOST_RATIO * bare)  # on a busy machine the bare answer is slow, too
+        slow = [] if own < limit else [f"p99 of a plan is {own:.0f} ms, of a bare answer {bare:.0f} ms"]
+        kept.add(f"requests: p99 {own:.1f} ms, {own / bare:.2f} of a bare answer", 1, slow, 0.0)
+    yield from (("requests", what) for what in ("requests: hostile", "requests: 200", "requests: p99"))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="python -m campaigns", description=__doc__)
+    parser.add_argument(
+        "campaigns", nargs="*", default=[], help="kills, fuzz, requests; all of them by default"
+    )
+    parser.add_argument("--scale", type=float, default=1.0, help="share of all attacks")
+    parser.add_argument("--seed", type=int, default=0, help="of inputs, requests and moments")
+    parser.add_argument("--out", type=Path, default=Path("runs/campaign"), help="what was done so far")
+    parser.add_argument(
+        "--results", type=Path, default=Path("results/campaign.csv"), help="the table as a file"
+    )
+    given = parser.parse_args()
+    import torch
+
+    from cogmap.experiments.rows import current_commit
+
+    torch.set_num_threads(1)
+    commit = current_commit()
+    kept, rows = Kept(given.out, commit, given.scale, given.seed), []
+    shared = {"commit": commit, "command": " ".join(["python -m campaigns", *sys.argv[1:]])}
+    for campaign in (kills, fuzz, requests):
+        if given.campaigns and campaign.__name__ not in given.campaigns:
+            continue
+        for name, start in campaign(kept, given.out, given.scale):
+            attacks, failures, seconds = kept.total(start)
+            what = (
+                next(what for what in kept._done if what.startswith(start)) if name == "requests" else start
+            )
+            told = what.partition(": ")[2].removesuffix(" from")
+            row = {"campaign": name, "what": told, "attacks": attacks, "failures": failures}
+            rows.append({**row, "seconds": round(seconds), **shared})
+    _write(given.results, rows)
+    for row in rows:
+        print(
+            f"{row['campaign']:10s} {row['what']:48s} {row['attacks']:8d} attacks {row['failures']:6d} failures"
+        )
+    print(f"wrote {given.results}")
+    return 1 if any(row["failures"] for row in rows) else 0
+
+
+def _write(path: Path, rows: list[Row]) -> None:
+    """The rows of these campaigns in place of their earlier ones; those of other campaigns stay."""
+    from cogmap.experiments.rows import read_rows
+    from cogmap.files import write_whole
+
+    fresh = {row["campaign"] for row in rows}
+    rows = [*(row for row in read_rows(path) if row["campaign"] not in fresh), *rows]
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    with write_whole(path) as stream:
+        stream.write(text.getvalue().encode())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

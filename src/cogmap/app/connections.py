@@ -1,0 +1,57 @@
+"""Connections that do nothing are closed: uvicorn waits for ever for the rest of a request, or for a reader."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+
+
+def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
+    """uvicorn's protocol, with so many seconds for a request's head to arrive, and for a full buffer to be taken."""
+
+    class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
+        _head: asyncio.TimerHandle | None = None  # closes the connection unless a request begins
+        _taken: asyncio.TimerHandle | None = None  # closes it unless what was sent is taken
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self._expect_request()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._expect_request()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._expect_request()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._taken = self.loop.call_later(seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            _cancel(self._taken)
+            self._taken = None
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            _cancel(self._head)
+            _cancel(self._taken)
+            self._head = self._taken = None
+            super().connection_lost(exc)
+
+        def _expect_request(self) -> None:
+            if self.cycle is not None and not self.cycle.response_complete:
+                _cancel(self._head)
+                self._head = None
+            elif self._head is None and not self.transport.is_closing():
+                self._head = self.loop.call_later(seconds, self.transport.abort)
+
+    return Patient
+
+
+def _cancel(timer: asyncio.TimerHandle | None) -> None:
+    if timer is not None:
+        timer.cancel()

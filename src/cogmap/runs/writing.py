@@ -1,0 +1,67 @@
+"""One process at a time writes to a run folder, and finds no remains of those that were killed."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from cogmap.errors import BadOutput
+from cogmap.files import remove_leftovers
+from cogmap.runs.folder import LOCK_FILE
+
+PATIENCE = 10.0  # seconds that a command waits which writes for a moment only
+
+
+@contextmanager
+def writing(folder: str | Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold the run folder for the block; `BadOutput` if another process holds it for longer than `patience` seconds."""
+    folder = Path(folder)
+    is_new = not folder.exists()
+    with held(folder / LOCK_FILE, folder, patience):
+        remove_leftovers(folder)
+        try:
+            yield
+        finally:
+            if is_new and [path.name for path in folder.iterdir()] == [LOCK_FILE]:  # the block wrote nothing
+                with suppress(OSError):
+                    (folder / LOCK_FILE).unlink()
+                    folder.rmdir()
+
+
+@contextmanager
+def held(lock: Path, what: Path, patience: float = PATIENCE) -> Iterator[None]:
+    """Hold a lock file for the block, in the name of what is written under it.
+
+    The operating system frees a lock when its process ends, however it ends. Where a file system has no such locks,
+    filelock uses a file that names the process, and takes no notice of one whose process is gone.
+    """
+    from filelock import FileLock, Timeout
+
+    mine = FileLock(lock)
+    try:
+        lock.parent.mkdir(parents=True, exist_ok=True)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that the file system has no locks: we know, and it works
+            mine.acquire(timeout=patience)
+    except Timeout:
+        rule = f"{what} must be written by one process at a time"
+        raise BadOutput(f"{rule}, {_holder(lock)} is writing to it") from None
+    except (OSError, NotImplementedError) as problem:
+        told = getattr(problem, "strerror", None) or problem
+        raise BadOutput(f"cannot write {what}: {told}") from problem
+    try:
+        with suppress(OSError):
+            lock.write_text(f"{os.getpid()}\n")
+        yield
+    finally:
+        with suppress(OSError):
+            mine.release()
+
+
+def _holder(lock: Path) -> str:
+    with suppress(OSError, ValueError):
+        return f"process {int(lock.read_text(encoding='ascii').split()[0][:10])}"
+    return "another process"
