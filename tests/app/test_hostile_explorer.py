@@ -221,7 +221,15 @@ def test_columns_are_encoded_as_json_in_pieces_too(monkeypatch):
 def test_a_map_in_very_many_pieces_is_not_laid_out(tmp_path, monkeypatch):
     few = found_map()
     none = np.zeros(0, dtype=np.int32)
-    pieces = replace(few, edge_source=none, edge_action=none, edge_target=none, edge_support=none)
+    pieces = replace(
+        few,
+        edge_probability=None,
+        edge_imagined=None,
+        edge_source=none,
+        edge_action=none,
+        edge_target=none,
+        edge_support=none,
+    )
     monkeypatch.setattr(shown_map, "_MOST_PIECES", 40)
     monkeypatch.setattr(shown_map, "layout_map", lambda found: pytest.fail("it was laid out"))
     save_map(tmp_path / "map.npz", pieces)

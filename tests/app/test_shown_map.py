@@ -72,6 +72,9 @@ def test_two_nodes_for_one_place_lie_side_by_side():
     }
     doubled = replace(
         found,
+        edge_probability=None,
+        edge_imagined=None,
+        seen_node=None,
         node_observation=np.tile(found.node_observation, 2),
         node_support=np.tile(found.node_support, 2),
         code_tuples=np.arange(96)[:, None],
@@ -98,7 +101,7 @@ def test_an_edge_that_the_world_does_not_have_is_wrong():
         "edge_target": np.append(target, 40),
         "edge_support": np.append(support, 1),
     }
-    wrong = replace(found, **extra)
+    wrong = replace(found, edge_probability=None, edge_imagined=None, **extra)
     outside = wrong_edges(wrong, places_of(wrong).position, ROOM)
     assert np.flatnonzero(outside).tolist() == [len(target)]
     assert not outside[edge]

@@ -68,6 +68,11 @@ def test_an_empty_map_reaches_nothing() -> None:
         "edge_support",
     )
     empty = dataclasses.replace(
-        right, **dict.fromkeys(names, none), code_tuples=np.zeros((0, 1), dtype=np.int32)
+        right,
+        edge_probability=None,
+        edge_imagined=None,
+        seen_node=None,
+        **dict.fromkeys(names, none),
+        code_tuples=np.zeros((0, 1), dtype=np.int32),
     )
     assert goals_reached(empty, ROOM, none, 5, np.random.default_rng(0)) == 0.0

@@ -14,6 +14,9 @@ from cogmap.records import Codes
 
 RING = dataclasses.replace(
     true_map(torus(3, 4)),
+    edge_probability=None,
+    edge_imagined=None,
+    seen_node=None,
     node_observation=np.zeros(3, int),
     node_support=np.ones(3, int),
     edge_source=np.array([0, 1, 2]),

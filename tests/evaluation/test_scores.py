@@ -48,6 +48,8 @@ def test_a_map_that_merges_two_places_plans_along_shortcuts_that_do_not_exist():
     merged = np.where(np.arange(30) == alike[1], alike[0], np.arange(30))
     wrong = dataclasses.replace(
         right,
+        edge_probability=None,
+        edge_imagined=None,
         edge_source=merged[right.edge_source],
         edge_target=merged[right.edge_target],
         code_node=merged,

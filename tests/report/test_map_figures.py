@@ -52,7 +52,9 @@ def test_a_one_way_edge_is_an_arrow_from_its_source():
         name: getattr(MAP, name)[~back]
         for name in ("edge_source", "edge_action", "edge_target", "edge_support")
     }
-    (arrows,) = artists(map_figure(replace(MAP, **edges), POINTS), Quiver)
+    (arrows,) = artists(
+        map_figure(replace(MAP, edge_probability=None, edge_imagined=None, **edges), POINTS), Quiver
+    )
     assert arrows.get_offsets().tolist() == [[0, 0]]
     assert (arrows.U.tolist(), arrows.V.tolist()) == ([1], [0])
 
@@ -124,6 +126,9 @@ def test_a_map_of_no_node_or_one_is_drawn_too(points):
     edges = dict.fromkeys(("edge_source", "edge_action", "edge_target", "edge_support"), none)
     small = replace(
         MAP,
+        edge_probability=None,
+        edge_imagined=None,
+        seen_node=None,
         node_observation=MAP.node_observation[keep],
         node_support=MAP.node_support[keep],
         code_tuples=np.zeros((0, 1), dtype=np.int32),

@@ -23,7 +23,7 @@ from filelock import FileLock, Timeout
 from cogmap.checks import checked
 from cogmap.errors import BadRun, CogmapError
 from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
-from cogmap.files import read_json, write_json
+from cogmap.files import PART, read_json, write_json
 
 if TYPE_CHECKING:
     from cogmap.runs.folder import RunFolder
@@ -168,6 +168,8 @@ def claimed(trial: Trial) -> Iterator[None]:
     except Timeout as held:
         raise Claimed(f"another process runs this trial: {trial.title}") from held
     try:
+        for left in path.parent.glob(f".{trial.folder.name}.*{PART}"):  # of a process that was killed
+            left.unlink(missing_ok=True)
         yield
     finally:
         lock.release()
