@@ -382,9 +382,9 @@ class CognitiveMap:
         return self.edge_source.shape[0]
 
     def deterministic(self) -> CognitiveMap:
-        """The map with the likeliest edge of each node and action only; the paper's map stays as it is."""
+        """A minimal map with the likeliest edge of each node and action only; any other stays as it is."""
         move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action  # (E,)
-        if self.kind == "paper" or len(np.unique(move)) == self.num_edges:
+        if self.kind != "minimal" or len(np.unique(move)) == self.num_edges:
             return self
         best = np.full(self.num_nodes * self.num_actions, -1)
         rising = np.argsort(

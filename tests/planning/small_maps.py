@@ -48,4 +48,6 @@ def damaged(cognitive_map: CognitiveMap, wrong: int, missing: int, rng: np.rando
         edge_action=cognitive_map.edge_action[kept],
         edge_target=target[kept],
         edge_support=cognitive_map.edge_support[kept],
+        edge_probability=None,
+        edge_imagined=None,
     )

@@ -121,5 +121,8 @@ def doubled_map(found):
         node_support=np.tile(found.node_support, 2),
         code_tuples=np.arange(96)[:, None],
         code_node=np.arange(96),
+        edge_probability=None,
+        edge_imagined=None,
+        seen_node=None,
         **twice,
     )

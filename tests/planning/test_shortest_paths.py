@@ -1,5 +1,7 @@
 """Shortest paths: properties against networkx and the oracle, one-way doors, constraints, errors."""
 
+from dataclasses import replace
+
 import networkx
 import numpy as np
 import pytest
@@ -20,11 +22,12 @@ def random_map(rng, nodes=30, edges=70, observations=4):
         axis=1,
     )
     support = rng.integers(1, 9, size=(edges, 1))
-    return map_from_edges(
+    found = map_from_edges(
         [tuple(row) for row in np.hstack([rows, support])],
         rng.integers(observations, size=nodes).tolist(),
         observations,
     )
+    return replace(found, kind="paper")  # an action may lead to several nodes
 
 
 def networkx_length(cognitive_map, start, goals, forbidden=()):
@@ -180,3 +183,9 @@ def test_many_keeps_the_order_and_reports_each_failure_in_its_place():
     assert [type(outcome) for outcome in outcomes] == [NoPath, Plan, NotOnMap, Plan]
     assert outcomes[1].nodes.tolist() == [0, 1, 2]
     assert outcomes[3].nodes.tolist() == [0, 1]
+
+
+def test_a_plan_on_a_minimal_map_counts_on_the_likeliest_target_only():
+    """Action 0 leads from 0 to 1, and once in five times slips to 2; the other way to 2 is longer."""
+    found = map_from_edges([(0, 0, 1, 8), (0, 0, 2, 2), (1, 1, 3), (3, 0, 2)], [0, 1, 2, 3], 4)
+    assert solve(found, 0, 2).nodes.tolist() == [0, 1, 3, 2]

@@ -19,7 +19,7 @@ _TEXTS = ("warnings", "observation_labels", "action_labels")
 _SIZES = ("num_observations", "num_actions")
 _SHARES = ("explained", "model_accuracy")
 _SUPPORTS = ("node_support", "edge_support")
-_KINDS = ("minimal", "paper")
+_KINDS = ("minimal", "paper", "true")  # the true map of a world is for tests and comparisons
 _MOST_MOVES = 1 << 25  # nodes times actions
 
 

@@ -161,7 +161,7 @@ def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float =
 
     slip: probability that an action leads to any node instead of where the map says: wrong edges, a world
         that changed, an agent that was moved.
-    noise: probability of seeing any observation at all instead of those that the map knows of the node.
+    noise: probability of seeing another observation than the map says.
     """
     for name, value in (("slip", slip), ("noise", noise)):
         if not 0 < value < 1:
@@ -175,11 +175,10 @@ def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float =
         for action in range(cognitive_map.num_actions)
     ]
     uniform_weight = np.where(known, slip, 1 - (1 - slip) * _NEIGHBOUR_SHARE)
-    likelihood = np.full(
-        (cognitive_map.num_observations, cognitive_map.num_nodes), noise / cognitive_map.num_observations
-    )
-    seen = (cognitive_map.seen_observation, cognitive_map.seen_node)
-    likelihood[seen] += (1 - noise) * np.asarray(cognitive_map.seen_probability)
+    shares = np.zeros((cognitive_map.num_observations, cognitive_map.num_nodes))
+    shares[cognitive_map.seen_observation, cognitive_map.seen_node] = cognitive_map.seen_probability
+    others = max(cognitive_map.num_observations - 1, 1)
+    likelihood = (1 - noise) * shares + noise * (1 - shares) / others
     return BeliefModel(csr_array(vstack(blocks)), uniform_weight, likelihood, known)
 
 
