@@ -221,8 +221,15 @@ def different(expected: dict[str, Any], found: dict[str, Any]) -> str | None:
     names = sorted(expected.keys() ^ found.keys())
     if names:
         return f"files of only one of both: {', '.join(names)}"
-    names = [name for name in expected if expected[name] != found[name]]
+    names = [_where(name, expected[name], found[name]) for name in expected if expected[name] != found[name]]
     return f"differ: {', '.join(names)}" if names else None
+
+
+def _where(name: str, one: Any, other: Any) -> str:
+    """A file that differs; of a record, which of its fields."""
+    if not (isinstance(one, dict) and isinstance(other, dict)):
+        return name
+    return f"{name} ({', '.join(key for key in one if one[key] != other.get(key))})"
 
 
 def problems(

@@ -156,13 +156,13 @@ sys.path.insert(0, {tests!r})
 from test_engine import TINY, asked
 from cogmap.experiments import TABLES, Running, reproduce
 TABLES["tiny"] = TINY
-reproduce("tiny", asked(Path({folder!r}), steps=400), lambda line: None, Running(jobs=2))
+reproduce("tiny", asked(Path({folder!r}), steps=1500), lambda line: None, Running(jobs=2))
 """
 
 
 def test_a_killed_command_takes_its_trials_along_and_the_next_one_resumes_them(tmp_path: Path) -> None:
     source = _PROGRAM.format(tests=str(Path(__file__).parent), folder=str(tmp_path / "storm"))
-    trials = trials_of("tiny", asked(tmp_path / "storm", steps=400))
+    trials = trials_of("tiny", asked(tmp_path / "storm", steps=1500))
     with subprocess.Popen([sys.executable, "-c", source]) as command:
         while not all((seen := read_step(trial)) is not None and seen.step > 20 for trial in trials):
             assert command.poll() is None
@@ -173,8 +173,8 @@ def test_a_killed_command_takes_its_trials_along_and_the_next_one_resumes_them(t
     assert states == ["todo", "todo"]
     while any(is_alive(read_step(trial).pid) for trial in trials):  # type: ignore[union-attr]
         time.sleep(0.1)
-    quietly(tmp_path / "storm", Running(jobs=1), steps=400)
-    quietly(tmp_path / "calm", Running(jobs=1), steps=400)
+    quietly(tmp_path / "storm", Running(jobs=1), steps=1500)
+    quietly(tmp_path / "calm", Running(jobs=1), steps=1500)
     assert figures(tmp_path / "storm") == figures(tmp_path / "calm")
 
 
@@ -404,7 +404,7 @@ def test_the_results_of_this_checkout_are_committed_and_its_runs_are_not() -> No
 
 def test_interrupts_leave_a_training_to_be_resumed(tmp_path: Path) -> None:
     """Ctrl-C ends `cogmap learn` early with a map; a trial that ended early would be scored as if it were whole."""
-    trial = trials_of("tiny", asked(tmp_path, steps=400, only=("Vanilla LSTM",)))[0]
+    trial = trials_of("tiny", asked(tmp_path, steps=1500, only=("Vanilla LSTM",)))[0]
 
     def interrupt() -> None:
         while (seen := read_step(trial)) is None or seen.step < 30:
@@ -413,11 +413,11 @@ def test_interrupts_leave_a_training_to_be_resumed(tmp_path: Path) -> None:
 
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):
-        quietly(tmp_path, steps=400, only=("Vanilla LSTM",))
+        quietly(tmp_path, steps=1500, only=("Vanilla LSTM",))
     assert state_of(trial) == "todo"
     assert not weights_of(trial).exists()
-    quietly(tmp_path / "calm", steps=400, only=("Vanilla LSTM",))
-    quietly(tmp_path, steps=400, only=("Vanilla LSTM",))
+    quietly(tmp_path / "calm", steps=1500, only=("Vanilla LSTM",))
+    quietly(tmp_path, steps=1500, only=("Vanilla LSTM",))
     assert figures(tmp_path) == figures(tmp_path / "calm")
 
 

@@ -162,7 +162,10 @@ def _trained(trial: Trial, kind: Kind, record: Record, shown: Progress | None) -
     if state == "finished":
         if kind.remaps:
             build_maps(load_run(trial.folder), source["source"])
-        return load_run(trial.folder), record
+        run = load_run(trial.folder)
+        if not record.training_seconds:  # killed between the end of its training and this record of it
+            record = replace(record, steps=trial.options.steps, training_seconds=_seconds(run))
+        return run, record
     if state != "unmapped" and record.trained_at[-1:] != (commit,):
         record = replace(record, trained_at=(*record.trained_at, commit))
     record = replace(record, rows=(), scored_at="")
