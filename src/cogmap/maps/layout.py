@@ -25,6 +25,7 @@ def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
     `polished` nodes, and on a large map distances are measured from some nodes only. Components stand side by side,
     largest first. Where an action turns the agent, spots are laid out first, and the nodes of a spot around it.
     """
+    cognitive_map = cognitive_map.deterministic()  # a slip is no neighbour
     circles = find_turns(cognitive_map)
     if circles is not None:
         spots = _layout(spot_graph(cognitive_map, circles), polished)

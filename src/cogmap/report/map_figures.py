@@ -122,6 +122,7 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
 
 def _lines(cognitive_map: CognitiveMap, shown: Booleans) -> tuple[Integers, Integers]:
     """Pairs of shown nodes (R, 2) with edges in both directions, the lower first, and (Q, 2) in one direction."""
+    cognitive_map = cognitive_map.deterministic()
     ends = np.stack([cognitive_map.edge_source, cognitive_map.edge_target], axis=1)  # (E, 2)
     ends = np.unique(ends[shown[ends].all(axis=1) & (ends[:, 0] != ends[:, 1])], axis=0)
     there = {tuple(pair) for pair in ends.tolist()}
@@ -136,6 +137,7 @@ def _node_size(points: Floats) -> float:
 
 def _ends(cognitive_map: CognitiveMap) -> Integers:
     """(E, 2) the two nodes of every edge that is no self-loop, each pair once."""
+    cognitive_map = cognitive_map.deterministic()
     ends = np.sort(np.stack([cognitive_map.edge_source, cognitive_map.edge_target], axis=1), axis=1)
     return np.unique(ends[ends[:, 0] != ends[:, 1]], axis=0).reshape(-1, 2)
 

@@ -126,7 +126,7 @@ def training_picture(rows: Any) -> Picture:
 
 def map_data(material: Material, example: Plan | None = None) -> dict[str, Any]:
     """The map as plain lists for the page's explorer, which opens with the start and goal of the example."""
-    found = material.cognitive_map
+    found = material.cognitive_map.deterministic()  # the page plans as the package does
     return {
         "nodes": {"observation": found.node_observation.tolist(), "support": found.node_support.tolist()},
         "edges": {

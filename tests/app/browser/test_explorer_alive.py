@@ -85,8 +85,9 @@ def test_a_replaced_map_clears_the_ends_that_mean_nothing_on_it(browser, tmp_pat
 def replace_edges(found, keep):
     from dataclasses import replace
 
-    names = ("edge_source", "edge_action", "edge_target", "edge_support")
-    return replace(found, **{name: getattr(found, name)[keep] for name in names})
+    from cogmap.records import EDGE_FIELDS
+
+    return replace(found, **{name: getattr(found, name)[keep] for name in EDGE_FIELDS})
 
 
 def test_views_are_shown_at_nodes_and_concepts_colour_them(browser, tmp_path):
