@@ -21,8 +21,6 @@ from cogmap.records import Floats
 # A difference that shows only after k steps weighs DISCOUNT**k, so that small errors do not add up along a cycle. Real
 # machines were distinguished within 6 steps.
 DISCOUNT = 0.95
-# For long corridors, whose cells differ only many steps away; it bears fewer wrong codes.
-FAR_DISCOUNT = 0.99
 # A row that was tried n times counts n / (n + FEW): one visit is no evidence, twenty are.
 FEW = 3.0
 MANY = 10.0  # the same for an action that one of two states never takes, although it had n chances
@@ -37,8 +35,8 @@ Distances = NDArray[np.float32]
 class StateDistances:
     """Distances between states with the same observation, in one flat array."""
 
-    def __init__(self, counts: StateCounts, discount: float = DISCOUNT) -> None:
-        self.counts, self.discount = counts, discount
+    def __init__(self, counts: StateCounts) -> None:
+        self.counts = counts
         shown, self.look = np.unique(
             counts.shows(), return_inverse=True
         )  # (V,) number of each state's observation
@@ -58,7 +56,7 @@ class StateDistances:
             after = np.zeros(entries, dtype=np.float32)
             arrays = (self.members, self.start, self.size, self.offset, self.look, self.slot)
             rows = (row_start, target, chance, self.counts.tries, never_taken(self.counts).ravel())
-            change = _sweep(*arrays, *rows, self.counts.num_actions, values, after, self.discount)
+            change = _sweep(*arrays, *rows, self.counts.num_actions, values, after)
             values = after
             if change < _SETTLED:
                 break
@@ -74,7 +72,7 @@ class StateDistances:
 
     def nearest_pairs(self, most: int) -> list[tuple[int, int]]:
         """The pairs of states that look alike and are nearest to each other, at a distance below 1."""
-        near = np.flatnonzero(self.values < self.discount - _SETTLED)
+        near = np.flatnonzero(self.values < DISCOUNT - _SETTLED)
         group = np.searchsorted(self.offset, near, side="right") - 1
         i, j = np.divmod(near - self.offset[group], self.size[group])
         once = np.flatnonzero(i > j)
@@ -145,7 +143,7 @@ def _chances(one: int, other: int, action: int, num_actions: int, tries: Any) ->
 @njit(cache=True)
 def _sweep(
     members: Any, start: Any, size: Any, offset: Any, look: Any, slot: Any, row_start: Any, target: Any, chance: Any,
-    tries: Any, never: Any, num_actions: int, values: Any, after: Any, discount: float,
+    tries: Any, never: Any, num_actions: int, values: Any, after: Any,
 ) -> float:  # fmt: skip
     """Distances one step further ahead; returns the largest change."""
     change = 0.0
@@ -159,10 +157,10 @@ def _sweep(
                     if never[one + action] or never[other + action]:
                         if never[one + action] != never[other + action]:
                             chances = _chances(one, other, action, num_actions, tries)
-                            farthest = max(farthest, discount * chances / (chances + MANY))
+                            farthest = max(farthest, DISCOUNT * chances / (chances + MANY))
                         continue
                     fewer = min(tries[one + action], tries[other + action])
-                    sure = discount * fewer / (fewer + FEW)
+                    sure = DISCOUNT * fewer / (fewer + FEW)
                     if sure <= farthest:
                         continue
                     apart = _between_rows(

@@ -27,7 +27,7 @@ from scipy.sparse import coo_array, csgraph
 from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
-from cogmap.maps.distance import DISCOUNT, StateDistances
+from cogmap.maps.distance import StateDistances
 from cogmap.maps.hmm import (
     Expectation,
     StateCounts,
@@ -178,7 +178,7 @@ def find_states(walks: Walks, steps: Whole, num_labels: int) -> Account:
 
 
 def _shortest(walks: Walks, steps: Whole, num_labels: int) -> Account:
-    first = account(walks, count_states(steps, walks, num_labels))
+    first = account(walks, count_states(_frequent(steps, num_labels), walks, num_labels))
     best = _best(
         _drop_unneeded(walks, each) for each in _settled(walks, _merges(walks, first.counts, _RADII))
     )
@@ -219,11 +219,9 @@ def _frequent(steps: Whole, num_labels: int) -> Whole:
     return np.where((steps >= 0) & kept[steps], steps, -1)
 
 
-def _merges(
-    walks: Walks, counts: StateCounts, radii: Iterable[float], discount: float = DISCOUNT
-) -> list[Account]:
+def _merges(walks: Walks, counts: StateCounts, radii: Iterable[float]) -> list[Account]:
     """Accounts with states merged that are within each radius of each other."""
-    distances, found, before = StateDistances(counts, discount), [], -1
+    distances, found, before = StateDistances(counts), [], -1
     for radius in radii:
         group, groups = distances.merged(radius)
         if groups != before:

@@ -95,8 +95,7 @@ def minimal_warnings(counts: StateCounts, found: Trust) -> tuple[str, ...]:
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     share = tries.sum(axis=0) / max(tries.sum(), 1)
     untried = int(((tries < 0.5) & (tries.sum(axis=1, keepdims=True) * share >= 10)).sum())
-    legal = (tries >= 0.5).any(axis=0).all()
-    if untried and legal and _tried_everywhere(tries):
+    if untried and _tried_everywhere(tries):
         reasons.append(f"{untried} moves were never tried, although random actions would have")
     return tuple(reasons)
 
