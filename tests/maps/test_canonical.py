@@ -22,12 +22,12 @@ def certain(outcomes: list[list[int]], observations: int = 3) -> np.ndarray:
 
 def test_codes_with_one_future_are_one_and_one_rare_test_is_enough_to_keep_two() -> None:
     outcomes = [[0, 1, 2] * 30, [0, 1, 2] * 30, [0, 1, 2] * 29 + [0, 1, 0]]
-    joined = canonical_codes(futures(certain(outcomes)), np.zeros(3, int), np.array([5, 9, 7]))
+    joined = canonical_codes(futures(certain(outcomes)), np.arange(3), np.zeros(3, int), np.array([5, 9, 7]))
     assert joined[0] == joined[1] != joined[2]
 
 
 def test_codes_that_look_different_are_never_one() -> None:
-    joined = canonical_codes(futures(certain([[0], [0]])), np.array([0, 1]), np.array([1, 1]))
+    joined = canonical_codes(futures(certain([[0], [0]])), np.arange(2), np.array([0, 1]), np.array([1, 1]))
     assert joined[0] != joined[1]
 
 
@@ -36,7 +36,7 @@ def test_codes_that_look_different_are_never_one() -> None:
 )
 def test_the_tolerance_is_a_total_variation(apart: float, tolerance: float, same: bool) -> None:
     table = np.array([[[0.5, 0.5]], [[0.5 + apart, 0.5 - apart]]])
-    joined = canonical_codes(futures(table), np.zeros(2, int), np.array([2, 1]), tolerance)
+    joined = canonical_codes(futures(table), np.arange(2), np.zeros(2, int), np.array([2, 1]), tolerance)
     assert (joined[0] == joined[1]) == same
 
 

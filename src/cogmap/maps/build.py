@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from cogmap.errors import BadConfig
-from cogmap.maps.canonical import NEARLY_SAME_FUTURE, SAME_FUTURE, canonical_codes, usual_observation
+from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, usual_observation
 from cogmap.maps.cluster import (
     hamming_clusters,
     merge_same_neighbours,
@@ -58,37 +58,80 @@ def build_map(
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
-    label = _labels(code_tuples, index, walks, kind, d_hamming, futures, cluster)
     if kind == "minimal":
-        return _minimal(code_tuples, index, walks, label, predicted)
-    return _paper(code_tuples, index, walks, t_ratio, label)
+        return _minimal(code_tuples, index, walks, futures, predicted, cluster)
+    return _paper(
+        code_tuples, index, walks, t_ratio, _clusters(code_tuples, index, walks, d_hamming, futures, cluster)
+    )
 
 
-def _labels(
+def _clusters(
     code_tuples: Whole,
     index: Whole,
     walks: Walks,
-    kind: str,
     d_hamming: float,
     futures: PredictedFutures | None,
     cluster: Callable[[Whole], Whole] | None,
 ) -> Whole:
-    """(J,) the canonical code of each tuple."""
+    """(J,) the cluster of each tuple, for the paper's builder."""
     if cluster is not None:
         return cluster(code_tuples)
     if futures is None:
-        return np.arange(len(code_tuples)) if kind == "minimal" else hamming_clusters(code_tuples, d_hamming)
+        return hamming_clusters(code_tuples, d_hamming)
     seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
     usual, visits = usual_observation(seen.code, seen.observation, seen.count, len(code_tuples))
-    tolerance = SAME_FUTURE if kind == "minimal" else NEARLY_SAME_FUTURE
-    return canonical_codes(futures, usual, visits, tolerance)
+    return canonical_codes(futures, np.arange(len(code_tuples)), usual, visits, NEARLY_SAME_FUTURE)
+
+
+def _guesses(code_tuples: Whole, index: Whole, walks: Walks, futures: PredictedFutures | None) -> list[Whole]:
+    """First guesses of the states of steps (B, N): canonical codes with what is seen, without it, and raw codes.
+
+    A model need not say in its codes what it saw last, if that makes no difference to what comes: then a place is a
+    code and an observation. Where observations are noisy, a place is a code. And states that differ only after more
+    steps than the heads predict have one canonical code, but may have codes of their own: where most codes are joined.
+    """
+    seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
+    pair = _pairs(seen.code, seen.observation, index, walks)
+    if futures is None:
+        return _distinct([pair, index])
+    visits = seen.count.astype(np.int64)
+    canonical = canonical_codes(futures, seen.code, seen.observation, visits)
+    of_code = np.zeros(len(code_tuples), dtype=np.int64)
+    order = np.argsort(visits, kind="stable")  # the last write is the most frequent
+    of_code[seen.code[order]] = canonical[order]
+    apart = [pair] if 2 * (canonical.max(initial=-1) + 1) < len(canonical) else []
+    return _distinct([spread(canonical, pair), spread(of_code, index), *apart])
+
+
+def _pairs(code: Whole, observation: Whole, index: Whole, walks: Walks) -> Whole:
+    """(B, N) the number of each step's code and observation among all pairs that were met, in rising order."""
+    known = code.astype(np.int64) * walks.num_observations + observation
+    key = index.astype(np.int64) * walks.num_observations + walks.observations
+    return np.where(index >= 0, np.searchsorted(known, key), UNKNOWN)
+
+
+def _distinct(guesses: list[Whole]) -> list[Whole]:
+    """Without guesses that are the same as one before."""
+    return [
+        each
+        for number, each in enumerate(guesses)
+        if not any(np.array_equal(each, other) for other in guesses[:number])
+    ]
 
 
 def _minimal(
-    code_tuples: Whole, index: Whole, walks: Walks, label: Whole, predicted: Integers | None
+    code_tuples: Whole,
+    index: Whole,
+    walks: Walks,
+    futures: PredictedFutures | None,
+    predicted: Integers | None,
+    cluster: Callable[[Whole], Whole] | None,
 ) -> CognitiveMap:
-    held = hold_out(walks, spread(label, index), predicted)
-    found = find_states(held.kept, held.kept_labels, int(label.max(initial=-1)) + 1)
+    guesses = (
+        [spread(cluster(code_tuples), index)] if cluster else _guesses(code_tuples, index, walks, futures)
+    )
+    held = hold_out(walks, np.stack(guesses, axis=2), predicted)
+    found = find_states(held.kept, [held.kept_labels[:, :, i] for i in range(len(guesses))])
     trusted = trust(found.counts, held)
     final = found.found if held.kept is walks else expect(found.counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.

@@ -24,40 +24,40 @@ NEARLY_SAME_FUTURE = 0.7
 
 
 def canonical_codes(
-    futures: PredictedFutures, shows: Whole, visits: Whole, tolerance: float = SAME_FUTURE
+    futures: PredictedFutures, code: Whole, shows: Whole, visits: Whole, tolerance: float = SAME_FUTURE
 ) -> Whole:
-    """(J,) the canonical code of each tuple, numbered from 0.
+    """(I,) the canonical code of each code with an observation, numbered from 0.
 
-    Each tuple, the most visited first, joins the nearest canonical code within the tolerance that shows the same
-    observation. `shows` and `visits` (J,) are the tuples' usual observations and their numbers of steps.
+    Each, the most visited first, joins the nearest canonical code within the tolerance that shows the same observation.
+    code: (I,) rows of the futures. shows, visits: (I,) what is seen, and how often.
     """
     order = np.argsort(-visits, kind="stable")
     bound = int(shows.max(initial=-1)) + 1
-    joined: Whole = _join(order, shows, futures.probabilities, tolerance, bound)
+    joined: Whole = _join(order, code, shows, futures.probabilities, tolerance, bound)
     return joined
 
 
 @njit(cache=True)
-def _join(order: Any, shows: Any, futures: Any, tolerance: float, num_observations: int) -> Any:
+def _join(order: Any, code: Any, shows: Any, futures: Any, tolerance: float, num_observations: int) -> Any:
     joined = np.full(len(order), -1, dtype=np.int64)
     leader = np.empty(len(order), dtype=np.int64)
     before = np.full(len(order), -1, dtype=np.int64)  # leaders with one observation form a list
     last = np.full(num_observations, -1, dtype=np.int64)
     found = 0
-    for code in order:
-        nearest, best, other = tolerance, -1, last[shows[code]]
+    for each in order:
+        nearest, best, other = tolerance, -1, last[shows[each]]
         while other >= 0:
-            apart = _farthest(futures[code], futures[leader[other]], nearest)
+            apart = _farthest(futures[code[each]], futures[code[leader[other]]], nearest)
             if apart < nearest:
                 nearest, best = apart, other
             other = before[other]
         if best < 0:
             best = found
-            leader[found] = code
-            before[found] = last[shows[code]]
-            last[shows[code]] = found
+            leader[found] = each
+            before[found] = last[shows[each]]
+            last[shows[each]] = found
             found += 1
-        joined[code] = best
+        joined[each] = best
     return joined
 
 

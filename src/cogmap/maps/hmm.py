@@ -10,7 +10,7 @@ Counts and probabilities have one form: a row for each state and action, entries
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -126,17 +126,7 @@ def join_states(counts: StateCounts, state: Whole, num_states: int) -> StateCoun
 def without_edges(counts: StateCounts, removed: NDArray[np.bool_]) -> StateCounts:
     """The counts without some of their entries (E,)."""
     kept = ~removed
-    return StateCounts(
-        counts.first,
-        counts.row[kept],
-        counts.target[kept],
-        counts.count[kept],
-        counts.seen_at,
-        counts.seen,
-        counts.seen_count,
-        counts.num_actions,
-        counts.num_observations,
-    )
+    return replace(counts, row=counts.row[kept], target=counts.target[kept], count=counts.count[kept])
 
 
 def without_unused(counts: StateCounts) -> StateCounts:

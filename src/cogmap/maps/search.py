@@ -17,8 +17,8 @@ their own: what the walks need stays, whatever it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,17 +28,22 @@ from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
 from cogmap.maps.distance import StateDistances
+from cogmap.maps.fold import fold, history_tree
 from cogmap.maps.hmm import (
+    LEAST_COUNT,
+    UNEXPLAINED,
     Expectation,
     StateCounts,
     count_states,
     join_states,
     maximise,
     never_taken,
+    taken_for_granted,
     without_edges,
     without_unused,
 )
-from cogmap.records import Booleans, Floats, Walks
+from cogmap.maps.reroute import reroute
+from cogmap.records import Booleans, Floats, Integers, Walks
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
 # distinguishes them was tried 20 times, and a larger radius would merge them.
@@ -47,15 +52,18 @@ _RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
 _POLISHED = 3  # of all proposals, the shortest ones
 _ROUNDS = 6  # of expectation-maximisation that settle a proposal
 _ROUNDS_OF_SPLIT = 30  # a new bit starts from nothing
-_CHANCY = 0.8  # of the states: where the moves of more are in doubt, chance is in the world
 _STAYS = 0.9  # chance that a new hidden bit stays as it is
 _PAIRS = 6  # nearest pairs that are tried to be merged
 _RARER = 0.3  # of the other's visits
 _SELDOM = 6  # states visited least that are tried to be dropped
 _POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
-_SPLITS = 8  # at the most; most maps need none
-_PATIENCE = 2  # splits without a shorter description: one of each kind
+_SPLITS = 20  # at the most; most maps need none
+_KINDS_OF_SPLIT = ("reroute", "label", "entry", "bit")  # the dearest last
 _LABELS = 3000  # that the search starts from at the most, the most frequent ones
+_FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
+_MOST_COMPARISONS = (
+    1e8  # some seconds; a further guess that takes more, and more than the first, is not worth it
+)
 SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
 _SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
@@ -85,10 +93,11 @@ def account(walks: Walks, counts: StateCounts, rounds: int = _ROUNDS) -> Account
 def description_length(found: Expectation) -> float:
     """Nats of the walks given the states, and of the states.
 
-    A state is named, and its moves are either listed, or given as those of an earlier state that looks the same, with
-    the moves that differ: two states that differ in one rare input are worth keeping if that input was tried often
-    enough, however many inputs they share. Every further target of a move, every start, every action that is never
-    taken and every further observation of a state is named, with a probability as precise as its count allows.
+    Of a state it is said what it shows, and its moves are either listed, or given as those of an earlier state that
+    looks the same, with the moves that differ: two states that differ in one rare input are worth keeping if that input
+    was tried often enough, however many inputs they share. Every start and every action that is never taken is named.
+    So is every further observation of a state and every further target of a move, with a probability as precise as its
+    count allows; it costs one unexplained step more: chance is what deviates again and again, not once.
     """
     counts = found.counts
     states = max(counts.num_states, 2)
@@ -100,10 +109,11 @@ def description_length(found: Expectation) -> float:
     sights = np.flatnonzero((counts.seen_count >= 0.5) & ~_likeliest_sight(counts))
     precise = 0.5 * np.log(np.maximum(counts.visits[counts.seen_at[sights]], 2))
     starts = int((counts.first >= 0.5).sum()) + int(never_taken(counts).sum())
-    moves = _listing(counts, name).sum() + (name + chance).sum()
-    return float(
-        -found.log_likelihood + states * (name + look) + moves + (look + precise).sum() + starts * name
-    )
+    moves = _listing(counts, name).sum() + (name + chance - np.log(UNEXPLAINED)).sum()
+    shown = (look + precise - np.log(UNEXPLAINED)).sum()
+    # Which actions were taken helps to locate the agent, but they are its own choice and not to be explained.
+    chosen = (tries * np.log(taken_for_granted(counts))).sum()
+    return float(chosen - found.log_likelihood + states * look + moves + shown + starts * name)
 
 
 def _listing(counts: StateCounts, name: float) -> Floats:
@@ -138,7 +148,7 @@ def _moves_that_differ(counts: StateCounts) -> Whole:
     return np.asarray(_fewest_differences(table, counts.shows(), order, counts.num_observations))
 
 
-def _likeliest_targets(counts: StateCounts) -> Whole:
+def _likeliest_targets(counts: StateCounts) -> Integers:
     """(V, A) the likeliest target of each move, -1 where it was never tried."""
     table = np.full((counts.num_states, counts.num_actions), -1, dtype=np.int32)
     likeliest = _likeliest(counts)
@@ -166,32 +176,63 @@ def _fewest_differences(table: Any, shows: Any, order: Any, num_observations: in
     return fewest
 
 
-def find_states(walks: Walks, steps: Whole, num_labels: int) -> Account:
-    """The shortest account of the walks that the search finds from a label for each step (B, N), -1 for none."""
+def find_states(walks: Walks, guesses: Sequence[Whole]) -> Account:
+    """The shortest account of the walks that the search finds from first guesses.
+
+    A guess are labels of the steps (B, N), -1 for none.
+    """
     some = _some_walks(walks)
     few = walks if len(some) == walks.num_walks else walks.rows(some)
-    labels = steps if few is walks else steps[some]
-    best = _shortest(few, labels, num_labels)
+    best = _shortest(few, guesses if few is walks else [steps[some] for steps in guesses])
     if few is walks:
         return best
     return _drop_edges(walks, account(walks, best.counts))
 
 
-def _shortest(walks: Walks, steps: Whole, num_labels: int) -> Account:
-    first = account(walks, count_states(_frequent(steps, num_labels), walks, num_labels))
-    best = _best(
-        _drop_unneeded(walks, each) for each in _settled(walks, _merges(walks, first.counts, _RADII))
-    )
-    failed = 0
-    for seed in range(_SPLITS):
-        if not _may_hide_states(best[0]) or failed == _PATIENCE:
+def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
+    proposals, guess = _proposals(walks, guesses)
+    best = _best(_drop_unneeded(walks, each) for each in _settled(walks, proposals))
+    kind, failed = 0, 0  # a kind of split is repeated as long as it helps
+    for turn in range(_SPLITS):
+        if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT):
             break
-        # Not only the best: what it lacks may stand in the next best.
-        split = _split(walks, best[failed // 2 % len(best)], seed)
+        split = _split(walks, best[0], _KINDS_OF_SPLIT[kind], guess, turn)
         after = _best([*best, _drop_unneeded(walks, split[0]), *split[1:]])
-        failed = 0 if after[0].length < best[0].length - _SETTLED else failed + 1
+        if after[0].length < best[0].length - _SETTLED:
+            failed = 0
+        else:
+            kind, failed = (kind + 1) % len(_KINDS_OF_SPLIT), failed + 1
         best = after
     return _drop_unneeded(walks, _merge_pairs(walks, best[0]))
+
+
+def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
+    """Accounts from the guesses that are worth it, as they are and with states merged; and the best guess."""
+    tree = history_tree(walks)
+    if tree is not None:
+        guesses = [*guesses, fold(tree, guesses[0])]
+    counts = [count_states(*_frequent(steps, walks)) for steps in guesses]
+    most = max(_MOST_COMPARISONS, _comparisons(counts[0]))
+    worth = [number for number, each in enumerate(counts) if _comparisons(each) <= most]
+    firsts = [account(walks, counts[number]) for number in worth]
+    # One merge of each says which guesses are not worth the others.
+    merges = [_merges(walks, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:])) for first in firsts]
+    tried = [min(first, next(merge), key=_length) for first, merge in zip(firsts, merges, strict=True)]
+    shortest = min(map(_length, tried))
+    near = [merge for merge, one in zip(merges, tried, strict=True) if one.length < _FAR * shortest]
+    best_guess = guesses[worth[int(np.argmin([one.length for one in tried]))]]
+    return [*firsts, *tried, *(each for merge in near for each in merge)], best_guess
+
+
+def _length(of: Account) -> float:
+    return of.length
+
+
+def _comparisons(counts: StateCounts) -> float:
+    """Targets that are compared in one sweep of the distances; random codes have many for each move."""
+    alike = np.bincount(counts.shows()).astype(float) ** 2
+    targets = len(counts.count) / max(len(np.unique(counts.row)), 1)
+    return float(alike.sum() * counts.num_actions * targets**2)
 
 
 def _best(accounts: Iterable[Account]) -> list[Account]:
@@ -209,26 +250,24 @@ def _settled(walks: Walks, proposals: Iterable[Account], most: int = _POLISHED) 
     return _best(_polish(walks, each) for each in _best(proposals)[:most])
 
 
-def _frequent(steps: Whole, num_labels: int) -> Whole:
-    """(B, N) the labels without rare ones, which are many where several bottlenecks often disagree."""
-    visits = np.bincount(steps[steps >= 0], minlength=num_labels)
-    if num_labels <= _LABELS:
-        return steps
-    kept = np.zeros(num_labels, dtype=bool)
+def _frequent(steps: Whole, walks: Walks) -> tuple[Whole, Walks, int]:
+    """(B, N) the labels without rare ones, which are many where several bottlenecks disagree; and their number."""
+    visits = np.bincount(steps[steps >= 0], minlength=1)
+    if len(visits) <= _LABELS:
+        return steps, walks, len(visits)
+    kept = np.zeros(len(visits), dtype=bool)
     kept[np.argsort(-visits, kind="stable")[:_LABELS]] = True
-    return np.where((steps >= 0) & kept[steps], steps, -1)
+    return np.where((steps >= 0) & kept[steps], steps, -1), walks, len(visits)
 
 
-def _merges(walks: Walks, counts: StateCounts, radii: Iterable[float]) -> list[Account]:
+def _merges(walks: Walks, counts: StateCounts, radii: Iterable[float]) -> Iterator[Account]:
     """Accounts with states merged that are within each radius of each other."""
-    distances, found, before = StateDistances(counts), [], -1
+    distances, before = StateDistances(counts), set[int]()
     for radius in radii:
         group, groups = distances.merged(radius)
-        if groups != before:
-            merged = account(walks, join_states(counts, group, groups))
-            found.append(_drop_edges(walks, merged))
-            before = groups
-    return found
+        if groups not in before:
+            yield _drop_edges(walks, account(walks, join_states(counts, group, groups)))
+            before.add(groups)
 
 
 def _polish(walks: Walks, current: Account) -> Account:
@@ -346,46 +385,67 @@ def _transient(counts: StateCounts) -> Booleans:
 
 
 def _doubt(counts: StateCounts) -> Floats:
-    """(V,) nats that the walks would need less if every action led from each state to one state."""
-    chance = counts.count / np.maximum(counts.tries[counts.row], 1e-9)
-    nats = -counts.count * np.log(np.maximum(chance, 1e-300))
-    return np.bincount(counts.row // counts.num_actions, weights=nats, minlength=counts.num_states).astype(
-        float
-    )
+    """(V,) nats that the walks would need less if each state showed one observation, and each move had one target."""
+    moves = _entropy(counts.count, counts.tries[counts.row])
+    sights = _entropy(counts.seen_count, counts.visits[counts.seen_at])
+    of_moves = np.bincount(counts.row // counts.num_actions, weights=moves, minlength=counts.num_states)
+    return np.asarray(of_moves + np.bincount(counts.seen_at, weights=sights, minlength=counts.num_states))
+
+
+def _entropy(count: Floats, total: Floats) -> Floats:
+    """Nats of each count of a row with a total."""
+    return -count * np.log(np.maximum(count, 1e-300) / np.maximum(total, 1e-9))
 
 
 def _may_hide_states(current: Account) -> bool:
-    """Whether some states' moves are in doubt, but not most of them: then it is chance, which no split removes."""
-    doubtful = _doubt(current.counts) > _name(current)
-    return bool(doubtful.any()) and float(doubtful.mean()) < _CHANCY
+    """Whether some states' moves are in doubt, or some step is unexplained."""
+    return current.found.unexplained > 0 or bool((_doubt(current.counts) > _name(current)).any())
 
 
-def _split(walks: Walks, current: Account, seed: int) -> list[Account]:
+def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -> list[Account]:
     """Accounts with states split, and merged again where that was of no use."""
-    if seed % 2 == 0:
-        labels = _by_entry(walks, current)
-        split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
-    else:
+    if kind == "reroute":
+        return [_rerouted(walks, current)]
+    if kind == "bit":
         split = account(walks, _doubled(current.counts, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
-    return _settled(walks, _merges(walks, split.counts, _RADII[1::2]), most=2)
+    else:
+        labels = _where_in_doubt(walks, current, _entry(walks, current) if kind == "entry" else guess)
+        split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
+    return _settled(walks, [split, *_merges(walks, split.counts, _RADII[1::2])], most=2)
 
 
-def _by_entry(walks: Walks, current: Account) -> Whole:
-    """(B, N) a label for each state, and for a state whose moves are in doubt one for each way to enter it.
+def _rerouted(walks: Walks, current: Account) -> Account:
+    """The likeliest moves alone, some of them led elsewhere."""
+    counts = current.counts
+    table = reroute(walks, _likeliest_targets(counts), counts.shows(), current.found.path)
+    if table is None:
+        return current
+    source, action = np.nonzero(table >= 0)
+    row = source * np.int64(counts.num_actions) + action
+    moves = replace(
+        counts, row=row, target=table[source, action], count=np.maximum(counts.tries[row], 2 * LEAST_COUNT)
+    )
+    return account(walks, moves)
 
-    While the agent stays in a state, it keeps the label that it entered with.
-    """
-    path, actions = current.found.path.astype(np.int64), walks.actions
+
+def _where_in_doubt(walks: Walks, current: Account, reason: Whole) -> Whole:
+    """(B, N) a label for each state, and for a state whose moves are in doubt one for each reason (B, N)."""
+    path = current.found.path.astype(np.int64)
     doubtful = _doubt(current.counts) > _name(current)
+    label = np.where(doubtful[path], reason + 1, 0) * current.num_states + path
+    distinct, number = np.unique(np.where(walks.step_mask(), label, -1), return_inverse=True)
+    return number.reshape(path.shape) - int(distinct[0] == -1)
+
+
+def _entry(walks: Walks, current: Account) -> Whole:
+    """(B, N) the move by which the state of each step was entered; while the agent stays, it is the same."""
+    path = current.found.path.astype(np.int64)
     entered = np.ones(path.shape, dtype=bool)
     entered[:, 1:] = path[:, 1:] != path[:, :-1]
     way = np.zeros(path.shape, dtype=np.int64)
-    way[:, 1:] = 1 + path[:, :-1] * walks.num_actions + actions
+    way[:, 1:] = 1 + path[:, :-1] * walks.num_actions + walks.actions
     since = np.maximum.accumulate(np.where(entered, np.arange(path.shape[1]), 0), axis=1)
-    way = np.where(doubtful[path], np.take_along_axis(way, since, axis=1), 0)
-    label = np.where(walks.step_mask(), way * current.num_states + path, -1)
-    distinct, number = np.unique(label, return_inverse=True)
-    return number.reshape(path.shape) - int(distinct[0] == -1)
+    return np.take_along_axis(way, since, axis=1)
 
 
 def _doubled(counts: StateCounts, rng: np.random.Generator) -> StateCounts:
