@@ -106,6 +106,33 @@ def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
     assert second.config == first.config
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_training_with_a_fixed_number_of_threads_is_resumed_bit_for_bit(
+    tmp_path: Path, threads: int
+) -> None:
+    walks = walks_of(tiny_world())
+    options = {
+        "encoder": "gru",
+        "bottleneck_from": 10,
+        **SMALL,
+        "quiet": True,
+        "device": "cpu",
+        "threads": threads,
+    }
+    cogmap.learn(walks, tmp_path / "whole", steps=60, **options)
+
+    class PulledPlug(Silent):
+        def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:
+            if step == 9:
+                raise KeyboardInterrupt  # after the checkpoint of step 6
+
+    cogmap.learn(walks, tmp_path / "cut", steps=12, **options | {"quiet": False, "progress": PulledPlug()})
+    again = cogmap.learn(walks, tmp_path / "cut", steps=12, resume=True, quiet=True, device="cpu")
+    assert again.training.threads == threads
+    weights = [tmp_path / name / "model.safetensors" for name in ("whole", "cut")]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+
+
 def test_a_training_cut_off_at_its_first_step_can_go_on(tmp_path: Path) -> None:
     class PulledPlug(Silent):
         def step(self, *told: object) -> None:

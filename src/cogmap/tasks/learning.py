@@ -41,6 +41,7 @@ from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.training.split import split_walks
+from cogmap.training.threads import own_threads
 from cogmap.walks.log import total_steps
 from cogmap.walks.store import load_walks
 
@@ -198,7 +199,7 @@ def _train(
     early_maps: bool,
 ) -> None:
     target = choose_device(device)
-    with joined_processes(target) as processes:
+    with own_threads(), joined_processes(target) as processes:
         split = split_walks(data.walks, data.targets, training.seed, data.rooms)
         trainer = Trainer(model, training, split, target, processes)
         if resume:

@@ -38,6 +38,7 @@ from cogmap.training.progress import Progress, Row
 from cogmap.training.schedule import Schedule, restored_schedule
 from cogmap.training.split import DataSplit
 from cogmap.training.step import StepReport, make_teacher, take_lanes, update
+from cogmap.training.threads import thread_choice
 from cogmap.walks.batches import WindowSampler
 from cogmap.walks.family import InBaseSampler
 
@@ -70,7 +71,8 @@ class Numbers:
 
 
 class Trainer:
-    """A training in progress. Its checkpoint holds all of its state, so that resuming is exact, bit for bit."""
+    """A training in progress. Its checkpoint holds all of its state, so that resuming is exact; at a fixed number of
+    threads bit for bit."""
 
     def __init__(
         self,
@@ -99,6 +101,7 @@ class Trainer:
             config.seed,
             config.start_share,
         )
+        self.threads = thread_choice(config.threads, device.type == "cpu" and processes.count == 1)
         self.judgement = Judgement(data, not model_config.in_base and known_start(data.training))
         self.lanes = processes.lanes(config.batch_size)
         self.schedule = Schedule(quantize_from=0 if model_config.vanilla else config.bottleneck_from)
@@ -122,6 +125,7 @@ class Trainer:
     def step(self) -> StepReport:
         """One update on the next window."""
         started = time.perf_counter()
+        torch.set_num_threads(self.threads.next)
         lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device)
         carried = self.state.reset(lanes.fresh) if self.state is not None else None
         report, self.state = update(
@@ -138,7 +142,9 @@ class Trainer:
         )
         self._check_finite(report)
         self.done_steps += 1
-        self.seconds += time.perf_counter() - started
+        spent = time.perf_counter() - started
+        self.threads.took(spent)
+        self.seconds += spent
         self._reports.append(report)
         self.schedule.apply_limits(self.done_steps, self.seconds, self.config)
         return report
@@ -157,6 +163,7 @@ class Trainer:
     def validate(self) -> Row:
         """Validate, and return the metrics since the last row. The schedule may start its decay."""
         started = time.perf_counter()
+        torch.set_num_threads(self.threads.chosen)
         walks, targets = self.data.validation, self.data.validation_targets
         was_quantizing = self.done_steps > self.schedule.quantize_from  # at the last step
         right, losses = score_targets(
