@@ -111,15 +111,9 @@ def test_a_training_with_a_fixed_number_of_threads_is_resumed_bit_for_bit(
     tmp_path: Path, threads: int
 ) -> None:
     walks = walks_of(tiny_world())
-    options = {
-        "encoder": "gru",
-        "bottleneck_from": 10,
-        **SMALL,
-        "quiet": True,
-        "device": "cpu",
-        "threads": threads,
-    }
-    cogmap.learn(walks, tmp_path / "whole", steps=60, **options)
+    sizes = SMALL | {"validate_every": 6, "bottleneck_from": 2, "threads": threads}
+    options = {"encoder": "gru", **sizes, "quiet": True, "device": "cpu"}
+    cogmap.learn(walks, tmp_path / "whole", steps=12, **options)
 
     class PulledPlug(Silent):
         def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:

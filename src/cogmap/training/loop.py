@@ -31,7 +31,7 @@ from cogmap.training.checkpoint import (
     with_prefix,
 )
 from cogmap.training.config import TRAINING_SHARE, TrainingConfig
-from cogmap.training.devices import Processes
+from cogmap.training.devices import GradientSums, Processes
 from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
@@ -43,6 +43,7 @@ from cogmap.walks.batches import WindowSampler
 from cogmap.walks.family import InBaseSampler
 
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
+TOLD_EVERY = 10  # steps, where asking for a loss would wait for the device
 End = Literal["finished", "interrupted", "terminated"]
 # What torch, numpy and our own checks raise where the parts of a checkpoint do not fit.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -87,7 +88,8 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.model: Model = make_model(model_config).to(device)
         self.teacher = make_teacher(self.model, config.teacher_decay) if model_config.next_encoding else None
-        self.optimizers = Optimizers(self.model, config)
+        self.optimizers = Optimizers(self.model, config, processes)
+        self.gradients = GradientSums(self.model, processes)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.ahead = model_config.prediction_steps
         sampler = InBaseSampler if model_config.in_base else WindowSampler
@@ -137,11 +139,12 @@ class Trainer:
             0.0 if self.model.config.vanilla else self.schedule.strength(self.done_steps),
             self.schedule.scale(self.done_steps),
             self.config,
-            self.processes,
+            self.gradients,
             self.generator,
         )
-        self._check_finite(report)
         self.done_steps += 1
+        if self.device.type == "cpu":  # elsewhere it would wait for the device: `validate` checks then
+            self._check_finite([report])
         spent = time.perf_counter() - started
         self.threads.took(spent)
         self.seconds += spent
@@ -149,20 +152,25 @@ class Trainer:
         self.schedule.apply_limits(self.done_steps, self.seconds, self.config)
         return report
 
-    def _check_finite(self, report: StepReport) -> None:
-        wrong = [name for name, loss in report.losses.items() if not math.isfinite(loss)]
-        if wrong:
+    def _check_finite(self, reports: list[StepReport]) -> None:
+        """The last reports of this training must hold finite losses."""
+        for before, report in enumerate(reports):
+            wrong = [name for name, loss in report.losses.items() if not math.isfinite(loss)]
+            if not wrong:
+                continue
             config, rates = (
                 self.config,
                 ["learning_rate"] + ["muon_rate"] * (self.config.muon_rate is not None),
             )
             lower = " and ".join(f"`{name}` (={getattr(config, name)})" for name in rates)
-            got = f"at step {self.done_steps + 1} the {wrong[0]} loss is {report.losses[wrong[0]]}"
+            step = self.done_steps - len(reports) + before + 1
+            got = f"at step {step} the {wrong[0]} loss is {report.losses[wrong[0]]}"
             raise Diverged(f"losses must stay finite, {got}: learn again with a lower {lower}")
 
     def validate(self) -> Row:
         """Validate, and return the metrics since the last row. The schedule may start its decay."""
         started = time.perf_counter()
+        self._check_finite(self._reports)
         torch.set_num_threads(self.threads.chosen)
         walks, targets = self.data.validation, self.data.validation_targets
         was_quantizing = self.done_steps > self.schedule.quantize_from  # at the last step
@@ -329,7 +337,10 @@ def _advance_and_tell(trainer: Trainer, folder: Path, progress: Progress) -> Non
     report, row = _advance(trainer)
     speed = trainer.done_steps / max(trainer.seconds, 1e-9)
     last_step = trainer.schedule.last_step(trainer.config)
-    progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
+    if (
+        trainer.device.type == "cpu" or trainer.done_steps % TOLD_EVERY == 0
+    ):  # the loss is asked of the device
+        progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
     if row is not None:
         progress.row(row)
         trainer.save(folder)
