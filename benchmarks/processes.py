@@ -19,7 +19,7 @@ from benchmarks.neighbours import trainer
 from cogmap.training.devices import joined_processes
 from cogmap.training.loop import Trainer
 
-STEPS, ROUNDS = 40, 3
+STEPS, ROUNDS = 15, 3
 LEAST = 1.6  # times as fast as one process, on a quiet machine
 
 
