@@ -104,6 +104,9 @@ class Trainer:
             config.start_share,
         )
         self.threads = thread_choice(config.threads, device.type == "cpu" and processes.count == 1)
+        self._asks_at_once = (
+            device.type == "cpu"
+        )  # elsewhere it would wait for the device: `validate` asks then
         self.judgement = Judgement(data, not model_config.in_base and known_start(data.training))
         self.lanes = processes.lanes(config.batch_size)
         self.schedule = Schedule(quantize_from=0 if model_config.vanilla else config.bottleneck_from)
@@ -143,7 +146,8 @@ class Trainer:
             self.generator,
         )
         self.done_steps += 1
-        if self.device.type == "cpu":  # elsewhere it would wait for the device: `validate` checks then
+        if self._asks_at_once:
+            report = report.settled()
             self._check_finite([report])
         spent = time.perf_counter() - started
         self.threads.took(spent)

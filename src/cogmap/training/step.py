@@ -87,6 +87,10 @@ class StepReport:
         """(n, M) active codes."""
         return self._codes if self._codes is None or self._mask is None else self._codes[self._mask]
 
+    def settled(self) -> StepReport:
+        """The same in numbers. Small tensors kept from the middle of a step would break up the heap of a CPU."""
+        return StepReport(self.losses, self.right, self.known, self.codes)
+
 
 def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -> Lanes:
     steps = window.observations.shape[1]
