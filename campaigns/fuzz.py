@@ -95,6 +95,7 @@ def _other_files(folder: Path, walks: Path) -> None:
     read = load_walks(walks)
     save_walks(folder / "places" / "walks.jsonl", read)
     save_walks(folder / "places" / "walks.csv", read)
+    save_walks(folder / "places" / "log.walks", read)
     sizes = {"concepts": 2, "symbols": 8, "values": 2, "slots": 3, "documents": 3, "document_length": 20}
     more = {"validation_documents": 2, "validation_length": 10, "prompts": 2}
     few = {"prompt_lengths": (2,), "prompt_examples": (1, 2)}
@@ -159,6 +160,17 @@ def _walks(path: Path) -> None:
     summary = summarise(walks)
     json.dumps(summary.described(walks), ensure_ascii=False).encode()
     room_of_each_walk(path)
+
+
+def _log(path: Path) -> None:
+    _walks(path.parent)
+
+
+def _converted(path: Path) -> None:
+    from cogmap.walks.convert import converted
+    from cogmap.walks.summary import summarise
+
+    summarise(converted(path, path.with_suffix(".walks")))
 
 
 def _truth(path: Path) -> None:
@@ -293,6 +305,12 @@ TARGETS = (
     Target("walks npz", "places/walks.npz", _walks),
     Target("walks jsonl", "places/walks.jsonl", _walks),
     Target("walks csv", "places/walks.csv", _walks),
+    Target("log sizes", "places/log.walks/walks.json", _log),
+    Target("log observations", "places/log.walks/observations.npy", _log),
+    Target("log actions", "places/log.walks/actions.npy", _log),
+    Target("log offsets", "places/log.walks/offsets.npy", _log),
+    Target("converted jsonl", "places/walks.jsonl", _converted),
+    Target("converted csv", "places/walks.csv", _converted),
     Target("walks views", "views/views.npz", _walks),
     Target("walks rooms", "family/walks.npz", _walks),
     Target("truth", "places/walks.truth.npz", _truth),

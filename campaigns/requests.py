@@ -26,6 +26,7 @@ PATHS = [
     "/api/replay/0/3", "/api/view/0", "/api/concepts", "/api/plan", "/api/plans", "/api/locate", "/api/walks",
     "/api/walks/x", "/api/walks/x/steps", "/api/openapi.json", "/static/../server.py", "/static/%2e%2e/cli.py", "/%00",
     "/api/replay/99999999999", "/api/map/..%2f..%2fetc%2fpasswd", "//evil.example/", "/api/" + "a" * 5000,
+    "http://localhost/api/run", "http://evil.example/api/run", "https://[::1/api", "*", "evil.example:443", "http://",
 ]  # fmt: skip
 BODIES = [
     b"", b"{}", b"[]", b"null", b"{", b"[" * 50_000, b"\xff\xfe", b"9" * 5000, b'"\\ud800"', b"NaN", b"1e999",

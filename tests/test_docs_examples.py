@@ -247,9 +247,14 @@ def _check_doctor(called: Called, printed: str) -> None:
     assert "torch 2." in printed
 
 
+def _check_convert(called: Called, printed: str) -> None:
+    assert printed.startswith(f"wrote {called.option('--out')}: ")
+
+
 CHECKS: dict[str, Callable[[Called, str], None]] = {
     "walk": _check_walk,
     "check": _check_check,
+    "convert": _check_convert,
     "learn": _check_learn,
     "plan": _check_plan,
     "evaluate": _check_evaluate,

@@ -27,6 +27,7 @@ COMMANDS = {  # name: (module, what it does)
         "cogmap.commands.ginc",
         "make the GINC text set again, byte for byte, with its truth and ceiling",
     ),
+    "convert": ("cogmap.commands.convert", "convert walks of any size to another format, part by part"),
     "check": ("cogmap.commands.check", "say what a walks file holds, and what is odd about it"),
     "learn": ("cogmap.commands.learn", "train on walks, encode them, build the map: a run folder"),
     "plan": ("cogmap.commands.plan", "find shortest paths between moments of walks, on a run's map"),

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import shutil
 import stat
 import tempfile
 import zipfile
@@ -59,7 +60,43 @@ def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes were writing. Only for a folder that no other process is writing to."""
     for pattern in (f".*{PART}", f"*/.*{PART}"):
         for path in folder.glob(pattern):
-            path.unlink(missing_ok=True)
+            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+
+
+@contextmanager
+def write_folder(path: str | Path) -> Iterator[Path]:
+    """A new folder that appears at `path` only if the block succeeds. An existing one is replaced."""
+    path = Path(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART))
+    except OSError as error:
+        raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
+    try:
+        yield temporary
+        for file in temporary.iterdir():
+            with file.open("rb") as stream:
+                os.fsync(stream.fileno())
+            file.chmod(0o666 & ~_umask())
+        temporary.chmod(0o777 & ~_umask())
+        _put_in_place(temporary, path)
+    except OSError as error:
+        raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _put_in_place(folder: Path, path: Path) -> None:
+    """A folder cannot replace one that holds files: the old one is moved away first, and removed last."""
+    if not path.exists():
+        folder.rename(path)
+        return
+    if not path.is_dir():
+        raise BadOutput(f"cannot write {path}: it is a file, not a folder")
+    old = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART))
+    path.rename(old / path.name)
+    folder.rename(path)
+    shutil.rmtree(old, ignore_errors=True)
 
 
 def _umask() -> int:
@@ -210,6 +247,57 @@ def read_arrays(path: str | Path, error: type[CogmapError]) -> dict[str, NDArray
         except Exception as problem:  # damaged files raise many kinds of errors in zipfile, zlib and numpy
             reason = str(problem)[:_REASON] or type(problem).__name__
             raise error(f"{path} must be an npz file without pickles: {reason}") from problem
+
+
+def map_array(path: str | Path, error: type[CogmapError]) -> NDArray[Any]:
+    """A row of integers in an npy file, mapped: nothing is read until it is asked for. Read-only."""
+    path = Path(path)
+    with open_file(path, error) as stream:
+        try:
+            shape, dtype = _integers_header(stream, os.fstat(stream.fileno()).st_size)
+            start = stream.tell()
+        except (CogmapError, OSError):
+            raise
+        except Exception as problem:  # numpy parses headers, and raises many kinds of errors
+            raise error(f"{path} must be an npy file: {str(problem)[:_REASON]}") from problem
+    return np.memmap(path, dtype, "r", start, shape) if shape[0] else np.zeros(0, dtype)
+
+
+def _integers_header(stream: IO[bytes], size: int) -> tuple[tuple[int], np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    if version != (1, 0):
+        raise ValueError(f"it must be of version 1.0, got {version}")
+    shape, _, dtype = np.lib.format.read_array_header_1_0(stream)
+    if dtype.kind not in "iu" or len(shape) != 1 or not dtype.isnative:
+        raise ValueError(f"it must be a row of integers, got {dtype} of shape {shape}")
+    if shape[0] * dtype.itemsize != size - stream.tell():
+        rule = f"it must have the bytes of the {shape[0]} entries that it declares"
+        raise ValueError(f"{rule}, got {size - stream.tell()} bytes")
+    return shape, dtype
+
+
+class ArrayWriter:
+    """Writes a row of integers to an npy file part by part. Its length is in the header once it is closed."""
+
+    _HEADER = 128  # bytes; enough for any length, and a multiple of 64 as numpy writes it
+
+    def __init__(self, path: str | Path, dtype: Any) -> None:
+        self._stream = Path(path).open("wb")  # noqa: SIM115, closed by `close`
+        self._stream.write(bytes(self._HEADER))
+        self.dtype, self.size = np.dtype(dtype), 0
+
+    def add(self, values: NDArray[Any]) -> None:
+        self._stream.write(np.ascontiguousarray(values, dtype=self.dtype).data)
+        self.size += len(values)
+
+    def close(self) -> None:
+        stated = {"descr": self.dtype.str, "fortran_order": False, "shape": (self.size,)}
+        text = repr(stated).encode()
+        magic = np.lib.format.magic(1, 0)
+        room = self._HEADER - len(magic) - 2
+        self._stream.seek(0)
+        self._stream.write(magic + room.to_bytes(2, "little") + text.ljust(room - 1) + b"\n")
+        self._stream.close()
 
 
 def _expected_entries(stream: IO[bytes]) -> int | None:

@@ -235,3 +235,21 @@ def test_a_map_in_very_many_pieces_is_not_laid_out(tmp_path, monkeypatch):
     save_map(tmp_path / "map.npz", pieces)
     nodes = json.loads(shown_map.open_map(tmp_path / "map.npz", "minimal", False).answer)["nodes"]
     assert len(set(zip(nodes["x"], nodes["y"], strict=True))) == few.num_nodes
+
+
+@pytest.mark.parametrize(
+    ("target", "host", "status"),
+    [
+        (b"http://localhost/api/live", b"localhost", b"200"),
+        (b"http://localhost:1/api/live", b"localhost:1", b"200"),
+        (b"http://evil.example/api/live", b"localhost", b"400"),
+        (b"http://evil.example/api/live", b"evil.example", b"400"),
+        (b"http://localhost@evil.example/api/live", b"localhost", b"400"),
+        (b"http://localhost/api/live", b"evil.example", b"400"),
+        (b"ftp://localhost/api/live", b"evil.example", b"400"),
+    ],
+)
+def test_an_absolute_target_must_name_the_host_of_the_header(folder, target, host, status):
+    sent = b"GET " + target + b" HTTP/1.1\r\nHost: " + host + b"\r\nConnection: close\r\n\r\n"
+    answer = asyncio.run(exchanged(application(*folder).asgi, sent, seconds=5))
+    assert answer.startswith(b"HTTP/1.1 " + status)

@@ -84,7 +84,7 @@ def test_walks_with_truth_and_a_run_beside_it(folder, capsys):
         ),
         (
             ["{own}", "--walks", "{own}/config.json"],
-            "a walks file must end in .npz, .jsonl or .csv, got 'config.json'",
+            "a walks file must end in .npz, .jsonl, .csv or .walks, got 'config.json'",
         ),
     ],
 )

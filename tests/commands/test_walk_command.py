@@ -148,7 +148,7 @@ def test_json(capsys, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "line"),
     [
-        (["room", "--out", "w.txt"], "a walks file must end in .npz, .jsonl or .csv, got 'w.txt'"),
+        (["room", "--out", "w.txt"], "a walks file must end in .npz, .jsonl, .csv or .walks, got 'w.txt'"),
         (
             ["room", "--out", "w.npz", "--figure", "w.gif"],
             "a figure must end in .png, .svg or .pdf, got 'w.gif'",

@@ -12,7 +12,10 @@ import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
 from cogmap.tasks import TrainingData
+from cogmap.tasks.places import map_walks
 from cogmap.training.progress import PlainLines, Silent
+from cogmap.walks.log import WalkLog, log_of
+from cogmap.walks.ragged import walks_from_rows
 
 SMALL = {"width": 48, "head_width": 48, "num_codes": 60, "batch_size": 32, "window": 20, "validate_every": 50}
 
@@ -101,6 +104,27 @@ def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
     rows = [json.loads(line) for line in (second.folder / "metrics.jsonl").read_text().splitlines()]
     assert rows[-1]["step"] == 120
     assert second.config == first.config
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_training_with_a_fixed_number_of_threads_is_resumed_bit_for_bit(
+    tmp_path: Path, threads: int
+) -> None:
+    walks = walks_of(tiny_world())
+    sizes = SMALL | {"validate_every": 6, "bottleneck_from": 2, "threads": threads}
+    options = {"encoder": "gru", **sizes, "quiet": True, "device": "cpu"}
+    cogmap.learn(walks, tmp_path / "whole", steps=12, **options)
+
+    class PulledPlug(Silent):
+        def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:
+            if step == 9:
+                raise KeyboardInterrupt  # after the checkpoint of step 6
+
+    cogmap.learn(walks, tmp_path / "cut", steps=12, **options | {"quiet": False, "progress": PulledPlug()})
+    again = cogmap.learn(walks, tmp_path / "cut", steps=12, resume=True, quiet=True, device="cpu")
+    assert again.training.threads == threads
+    weights = [tmp_path / name / "model.safetensors" for name in ("whole", "cut")]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
 def test_a_training_cut_off_at_its_first_step_can_go_on(tmp_path: Path) -> None:
@@ -223,3 +247,44 @@ def test_a_log_that_ends_in_an_absorbing_state_is_learned_to_the_end() -> None:
     right = run.predict(test) == test.observations[:, 1:]
     assert right[opens].mean() > 0.99
     assert right.mean() > 0.999
+
+
+def test_a_log_that_is_not_padded_is_learned_as_its_padded_walks_are(tmp_path: Path) -> None:
+    walks = walks_of(tiny_world())
+    cogmap.save_walks(tmp_path / "ring.walks", walks)
+    options = {"encoder": "gru", "steps": 60, "bottleneck_from": 10, **SMALL, "quiet": True, "device": "cpu"}
+    plain = cogmap.learn(walks, tmp_path / "plain", **options)
+    mapped = cogmap.learn(cogmap.load_walks(tmp_path / "ring.walks"), tmp_path / "mapped", **options)
+    weights = [run.folder / "model.safetensors" for run in (plain, mapped)]
+    assert weights[0].read_bytes() == weights[1].read_bytes()
+    for name in ("node_support", "edge_support", "code_node"):
+        np.testing.assert_array_equal(getattr(plain.map, name), getattr(mapped.map, name))
+
+
+def test_a_walk_far_longer_than_the_rest_is_learned(learned: cogmap.Run, tmp_path: Path) -> None:
+    """The map of 3,000 walks of 2 steps and one of 6,000: padded, they would have 18 million cells."""
+    rows = [
+        *walks_of(tiny_world(), 3000, 2, 1).observations,
+        walks_of(tiny_world(), 1, 6000, 2).observations[0],
+    ]
+    done = [*walks_of(tiny_world(), 3000, 2, 1).actions, walks_of(tiny_world(), 1, 6000, 2).actions[0]]
+    labels = {"observation_labels": ("red", "green", "blue", "grey"), "action_labels": ("on", "back")}
+    log = walks_from_rows(rows, done, num_observations=4, num_actions=2, **labels)
+    assert isinstance(log, WalkLog)
+    found = map_walks(learned, log, "minimal")
+    assert (found.num_nodes, found.num_edges) == (6, 12)
+    assert (
+        abs(int(found.node_support.sum()) - 12_000) <= 100
+    )  # a piece repeats the last step of the one before
+
+
+def test_a_map_of_a_sample_has_the_counts_of_the_whole_log(
+    learned: cogmap.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = log_of(walks_of(tiny_world(), 200, 40, 3))
+    whole = map_walks(learned, log, "minimal")
+    monkeypatch.setattr("cogmap.tasks.places.MAP_STEPS", 2_000)
+    counted = map_walks(learned, log, "minimal")
+    assert counted.num_nodes == whole.num_nodes == 6
+    assert abs(int(counted.node_support.sum()) - 8_000) <= 6
+    assert sorted(counted.edge_support) == pytest.approx(sorted(whole.edge_support), abs=8)

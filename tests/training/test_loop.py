@@ -41,7 +41,14 @@ TINY = ModelConfig(
     dropout=0.1,
 )
 SHORT = TrainingConfig(
-    steps=12, batch_size=4, window=8, bottleneck_from=4, validate_every=3, muon_rate=0.02, learning_rate=1e-2
+    steps=12,
+    batch_size=4,
+    window=8,
+    bottleneck_from=4,
+    validate_every=3,
+    muon_rate=0.02,
+    learning_rate=1e-2,
+    threads=1,
 )
 KINDS = {
     "transformer": (TINY, replace(SHORT, carry_state=False, fresh_share=1.0)),
@@ -256,7 +263,7 @@ from cogmap.training.devices import joined_processes
 from safetensors.torch import save_file
 torch.set_num_threads(1)
 torch.set_default_dtype(torch.float64)
-model, config = KINDS["gru"]
+model, config = KINDS[sys.argv[3]]
 from dataclasses import replace
 model = replace(model, dropout=0.0)
 walks = some_walks()
@@ -277,17 +284,18 @@ def _double_precision() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("_double_precision")
-def test_two_processes_learn_the_same_as_one_on_the_whole_batch(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["gru", "transformer"])
+def test_two_processes_learn_the_same_as_one_on_the_whole_batch(tmp_path: Path, kind: str) -> None:
     """In double precision: Adam moves a weight whose gradient is nothing but rounding as far as any other.
 
     Float32 rounds gradients to 1e-8 or so, which is Adam's epsilon; float64 rounds them far below it.
     """
     out = tmp_path / "weights.safetensors"
     base = {**os.environ, "WORLD_SIZE": "2", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(_free_port())}
-    command = [sys.executable, "-c", _TWO_PROCESSES, str(out), str(Path(__file__).parent)]
+    command = [sys.executable, "-c", _TWO_PROCESSES, str(out), str(Path(__file__).parent), kind]
     started = [subprocess.Popen(command, env={**base, "RANK": str(rank)}) for rank in range(2)]
     assert [process.wait(timeout=120) for process in started] == [0, 0]
-    model, config = KINDS["gru"]
+    model, config = KINDS[kind]
     walks = some_walks()
     alone = Trainer(
         replace(model, dropout=0.0),

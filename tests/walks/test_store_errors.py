@@ -24,7 +24,9 @@ def test_files_that_cannot_be_read(tmp_path, suffix):
 
 @pytest.mark.parametrize("name", ["walks", "walks.txt", "walks.npy", "walks.NPZ"])
 def test_names_of_no_format(tmp_path, name):
-    with pytest.raises(BadWalks, match=rf"a walks file must end in .npz, .jsonl or .csv, got '{name}'"):
+    with pytest.raises(
+        BadWalks, match=rf"a walks file must end in .npz, .jsonl, .csv or .walks, got '{name}'"
+    ):
         load_walks(tmp_path / name)
     with pytest.raises(BadOutput, match="a walks file must end in"):
         save_walks(tmp_path / name, COLOURS)

@@ -87,3 +87,12 @@ def test_an_aliased_room_has_conditional_entropy():
 )
 def test_problems(walks, problem):
     assert problem in summarise(walks).problems
+
+
+def test_tables_and_sorted_sequences_count_alike(monkeypatch):
+    walks, _ = sample_walks(AliasedRoom(6, 8, 4), 40, 60, np.random.default_rng(0))
+    by_table = summarise(walks)
+    monkeypatch.setattr("cogmap.walks.summary._TABLE", 0)
+    by_sorting = summarise(walks)
+    np.testing.assert_array_equal(by_table.min_places, by_sorting.min_places)
+    np.testing.assert_allclose(by_table.next_entropy, by_sorting.next_entropy)

@@ -1,4 +1,7 @@
-"""Connections that do nothing are closed: uvicorn waits for ever for the rest of a request, or for a reader."""
+"""Connections that do nothing are closed: uvicorn waits for ever for the rest of a request, or for a reader.
+
+A request that names its host twice, in the target and in a header, must name one host.
+"""
 
 from __future__ import annotations
 
@@ -22,6 +25,13 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
             self._expect_request()
+
+        def on_headers_complete(self) -> None:
+            """A target such as http://elsewhere/api/run names a host too, which must be that of the Host header."""
+            named = _host_of_target(self.url)
+            if named is not None and (b"host", named) not in self.headers:
+                self.headers.append((b"host", named))  # two hosts are refused
+            super().on_headers_complete()
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
@@ -50,6 +60,14 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
                 self._head = self.loop.call_later(seconds, self.transport.abort)
 
     return Patient
+
+
+def _host_of_target(target: bytes) -> bytes | None:
+    """The host, with its port, that an absolute request target names; None for a path."""
+    if target.startswith((b"/", b"*")):
+        return None
+    scheme, found, rest = target.partition(b"://")
+    return rest.partition(b"/")[0].partition(b"?")[0] if found else scheme
 
 
 def _cancel(timer: asyncio.TimerHandle | None) -> None:

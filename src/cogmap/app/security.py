@@ -169,6 +169,8 @@ class Guard:
         host = b", ".join(hosts).decode("latin-1")
         if len(hosts) > 1 or not self._hosts.allow(host):
             raise Refusal(400, f"the Host header must name this server, got {host[:80]!r}")
+        if not scope["path"].startswith("/") and scope["path"] != "*":
+            raise Refusal(400, f"the target of a request must be a path, got {scope['path'][:80]!r}")
         origin = next((value for name, value in scope["headers"] if name == b"origin"), None)
         if origin is not None and origin.decode("latin-1").partition("://")[2] != host:
             raise Refusal(403, "a request must come from this server's own page, or from no page")

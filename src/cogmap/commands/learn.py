@@ -28,13 +28,14 @@ _FIELDS = (
     "minutes",
     "steps",
     "seed",
+    "threads",
 )
 
 
 @dataclass(frozen=True)
 class Learn:
     walks: tyro.conf.Positional[Path]
-    """Walks file: npz, jsonl or csv; or a text, with --words or --characters."""
+    """Walks file: npz, jsonl, csv or walks; or a text, with --words or --characters."""
     out: Path
     """Run folder to write."""
     encoder: Literal["auto", "transformer", "gru", "lstm"] = "auto"
@@ -78,7 +79,10 @@ class Learn:
     change: tuple[str, ...] = ()
     """Any other option of the model or the training, as written to config.json: --change width=64 num_codes=300."""
     seed: int = 0
-    """The same seed and walks give the same weights on the same machine."""
+    """The same seed and walks give the same weights on the same machine, to the last bit with --threads."""
+    threads: int | None = None
+    """Compute with so many threads. By default the fastest number is chosen, now and then again, by the speed of steps:
+    beside other work, one thread is often faster than two."""
     device: str = "auto"
     """auto, cpu, cuda, mps, ..."""
     resume: bool = False

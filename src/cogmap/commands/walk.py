@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import tyro
 
-from cogmap.commands.output import print_json, refuse_to_overwrite
+from cogmap.commands.output import Told, print_json, refuse_to_overwrite
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.egocentric.textures import TextureSource
@@ -21,7 +21,8 @@ from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import parse_json, read_text
 from cogmap.records import TableWorld
-from cogmap.walks.draw import Drawn, describe, draw, save_drawn, walk_stream, with_noise
+from cogmap.walks.draw import Drawn, describe, draw, draw_log, save_drawn, walk_stream, with_noise
+from cogmap.walks.log import SUFFIX, WalkLog
 from cogmap.walks.sample import PLAIN, Agent
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path
@@ -34,7 +35,8 @@ class Sampling:
     """The options that all worlds share."""
 
     out: Path
-    """file to write: .npz, .jsonl or .csv; the truth goes beside it, to <name>.truth.npz"""
+    """file to write: .npz, .jsonl, .csv, or .walks for logs that need not fit in memory; the truth goes beside it, to
+    <name>.truth.npz"""
     walks: int = 2048
     """number of walks"""
     steps: int = 400
@@ -64,7 +66,12 @@ class Sampling:
         return self.seed if self.walk_seed is None else self.walk_seed
 
     def draw(self) -> Drawn:
-        return draw(self.world(), self.walks, self.steps, self.drawn_from, self.noise, self.agent())
+        world = self.world()
+        if self.out.suffix == SUFFIX and not isinstance(world, RoomFamily | EgocentricRoom):
+            told = Told(f"drawing {self.walks} walks")
+            sizes = (self.walks, self.steps, self.drawn_from, self.noise)
+            return draw_log(self.out, world, *sizes, self.agent(), told)
+        return draw(world, self.walks, self.steps, self.drawn_from, self.noise, self.agent())
 
     def agent(self) -> Agent:
         return Agent(self.slip, self.sticky, 0 if self.start == "first" else self.start)
@@ -309,7 +316,10 @@ Args = Room | Room3d | Cube | Family | Torus | Maze | Streets | Machine | Frozen
 def run(args: Sampling) -> None:
     _check(args)
     drawn = args.draw()
-    written = save_drawn(args.out, drawn)
+    if isinstance(drawn.walks, WalkLog) and args.out.suffix == SUFFIX and drawn.truth is not None:
+        written = {"walks": args.out, "truth": truth_path(args.out)}  # as it was drawn
+    else:
+        written = save_drawn(args.out, drawn)
     if args.figure is not None and drawn.truth is not None and drawn.pictured is not None:
         from cogmap.report.room_figures import world_figure
         from cogmap.report.style import save_figure

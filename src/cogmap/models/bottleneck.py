@@ -99,13 +99,16 @@ class EMABottlenecks(Bottlenecks):
         self.hits: Tensor  # (M, K) moving average per step
         self.sums: Tensor  # (M, K, W) moving average of the sum of outputs assigned to each entry
         self.filled: Tensor
+        self._known_to_be_ready = False
 
     def _initial_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
         return nn.Parameter(torch.zeros(shape), requires_grad=False)  # updated by moving averages
 
     @property
     def ready(self) -> bool:
-        return bool(self.filled)
+        if not self._known_to_be_ready:  # the device is asked only until it is
+            self._known_to_be_ready = bool(self.filled)
+        return self._known_to_be_ready
 
     def project(self, outputs: Tensor) -> Tensor:
         projected: Tensor = self.to_projection(outputs)
@@ -126,29 +129,57 @@ class EMABottlenecks(Bottlenecks):
     def update_dictionary(
         self, quantized: Quantized, observations: Tensor, known: Tensor, generator: torch.Generator
     ) -> None:
-        """Update the moving averages with this batch, and revive dead entries."""
-        flat, seen = quantized.outputs.detach()[known], observations[known]
-        codes = quantized.codes[known]
-        for index in range(self.count):
-            hits = torch.bincount(codes[:, index], minlength=self.num_codes).to(flat.dtype)
-            sums = torch.zeros_like(self.sums[index]).index_add_(0, codes[:, index], flat[:, index])
-            _all_reduce(hits, sums)
-            self.hits[index].lerp_(hits, 1 - self.DECAY)
-            self.sums[index].lerp_(sums, 1 - self.DECAY)
-            self.dictionary[index] = self.sums[index] / self.hits[index].clamp_min(1e-6)[:, None]
-            dead = self.hits[index] < self.DEAD_BELOW
-            if dead.any():
-                self._reset_entries(index, dead, flat[:, index], seen, generator, self.REVIVED_WEIGHT)
+        """Update the moving averages with this batch, and revive dead entries.
+
+        All bottlenecks at once, without asking the device for a number, and in one message between processes.
+        """
+        rows, width = self.count * self.num_codes, self.sums.shape[2]
+        row = (quantized.codes + torch.arange(self.count, device=known.device) * self.num_codes).flatten()
+        weight = known[:, :, None].expand_as(quantized.codes).flatten().to(self.sums.dtype)
+        outputs = quantized.outputs.detach()
+        hits = self.hits.new_zeros(rows).index_add_(0, row, weight)
+        sums = self.sums.new_zeros(rows, width).index_add_(
+            0, row, outputs.reshape(-1, width) * weight[:, None]
+        )
+        new = self._candidates(outputs, observations, known, generator)
+        hits, sums, new = _summed(hits, sums, new)
+        self.hits.lerp_(hits.view_as(self.hits), 1 - self.DECAY)
+        self.sums.lerp_(sums.view_as(self.sums), 1 - self.DECAY)
+        dead = self.hits < self.DEAD_BELOW  # (M, K)
+        self.hits.masked_fill_(dead, self.REVIVED_WEIGHT)
+        self.sums.copy_(torch.where(dead[..., None], new * self.REVIVED_WEIGHT, self.sums))
+        self.dictionary.copy_(self.sums / self.hits.clamp_min(1e-6)[..., None])
+
+    def _candidates(
+        self, outputs: Tensor, observations: Tensor, known: Tensor, generator: torch.Generator
+    ) -> Tensor:
+        """(M, K, W): for every entry a random known output, of its own observation where there are clones.
+
+        Of several processes the first one draws. The others have zeros, so that a sum is what it drew.
+        """
+        drawn = torch.rand(self.count, self.num_codes, generator=generator, dtype=torch.float64)
+        if not _is_first():
+            return torch.zeros_like(self.sums)
+        drawn = drawn.to(outputs.device, non_blocking=True)
+        flat, counted = outputs.flatten(0, 1), known.flatten()
+        if self.owners is None:
+            order = (~counted).to(torch.uint8).argsort(stable=True)  # known steps come first
+            place = (drawn * counted.sum()).long().clamp_max(counted.sum().clamp_min(1) - 1)
+            chosen = order[place]
+        else:
+            seen = torch.where(counted, observations.flatten(), torch.iinfo(torch.int64).max)
+            chosen = _draw_own(self.owners, seen, drawn)
+        return flat[chosen, torch.arange(self.count, device=flat.device)[:, None]]
 
     def _reset_entries(
         self, index: int, which: Tensor, flat: Tensor, seen: Tensor, generator: torch.Generator, weight: float
     ) -> None:
         """Set the entries where `which` (K,) is true to random outputs (n, W); clones to those of their observation."""
         entries = which.nonzero().squeeze(1)
-        drawn = torch.randint(flat.shape[0], entries.shape, generator=generator).to(flat.device)
-        if self.owners is not None:
-            drawn = _draw_own(self.owners[entries], seen, drawn)
-        new = flat[drawn]
+        drawn = torch.rand(entries.shape, generator=generator, dtype=torch.float64).to(flat.device)
+        anywhere = (drawn * len(flat)).long()
+        own = self.owners
+        new = flat[anywhere if own is None else _draw_own(own[entries], seen, drawn)]
         _broadcast(new)
         self.dictionary[index, entries] = new
         self.sums[index, entries] = new * weight
@@ -165,21 +196,33 @@ def _owners(config: ModelConfig) -> Tensor:
 
 
 def _draw_own(owners: Tensor, seen: Tensor, drawn: Tensor) -> Tensor:
-    """Replace the draw of each entry by a random output with the entry's own observation, if the batch has one."""
+    """For each entry (..., K) an output with its own observation, by `drawn` in [0, 1); any, if there is none."""
     order = seen.argsort(stable=True)
-    # (2, R) start and end of the outputs with that observation, in `order`
+    # (2, K) start and end of the outputs with that observation, in `order`
     starts = torch.searchsorted(seen[order], torch.stack([owners, owners + 1]))
     run = (starts[1] - starts[0]).clamp_min(1)
-    place = (starts[0] + drawn % run).clamp_max(len(seen) - 1)
+    place = (starts[0] + (drawn * run).long()).clamp_max(len(seen) - 1)
     return order[place]
 
 
-def _all_reduce(*tensors: Tensor) -> None:
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        for tensor in tensors:
-            torch.distributed.all_reduce(tensor)
+def _together() -> bool:
+    return torch.distributed.is_available() and torch.distributed.is_initialized()
+
+
+def _is_first() -> bool:
+    return not _together() or torch.distributed.get_rank() == 0
+
+
+def _summed(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """The sums of all tensors over the processes, in one message."""
+    if not _together():
+        return tensors
+    message = torch.cat([tensor.flatten() for tensor in tensors])
+    torch.distributed.all_reduce(message)
+    parts = message.split([tensor.numel() for tensor in tensors])
+    return tuple(part.view_as(tensor) for part, tensor in zip(parts, tensors, strict=True))
 
 
 def _broadcast(tensor: Tensor) -> None:
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
+    if _together():
         torch.distributed.broadcast(tensor, src=0)

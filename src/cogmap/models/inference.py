@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 from torch.nn.functional import cross_entropy
 
@@ -15,6 +16,7 @@ from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import TDB, Model, VanillaModel, previous_actions
 from cogmap.records import Booleans, Codes, Floats, Integers, Labels, Walks
 from cogmap.walks.family import observations_of_ranks, ranks_so_far
+from cogmap.walks.log import WalkLog, compact, evened, total_steps, walk_parts
 from cogmap.walks.text import token_walks
 
 WALKS_AT_ONCE = 256
@@ -40,6 +42,33 @@ def encode_targets(model: Model, walks: Walks) -> tuple[Codes, Integers]:
     codes, predicted = encode_and_predict(model, walks.observations, walks.actions)
     codes *= walks.step_mask()[:, :, None]
     return Codes(codes.astype(np.int32), walks.lengths, model.config.num_codes), predicted
+
+
+def encode_parts(model: Model, walks: Walks) -> Iterator[tuple[NDArray[np.int64], Walks, Codes, Integers]]:
+    """As `encode_targets`, some walks at a time: their numbers, the walks, their codes and predicted targets."""
+    for numbers, part in walk_parts(walks):
+        yield numbers, part, *encode_targets(model, part)
+
+
+def encode_log(model: Model, log: WalkLog) -> tuple[Walks, Codes, Integers]:
+    """Walks that are not padded, in pieces of similar lengths, their codes and the predicted next observations.
+
+    A code knows the steps of its whole walk, not only of its piece.
+    """
+    log = compact(log)
+    codes = np.zeros((total_steps(log), model.config.bottlenecks), dtype=np.int32)
+    predicted = np.zeros(len(codes), dtype=np.int32)
+    for numbers, part, found, guessed in encode_parts(model, log):
+        mask = part.step_mask()
+        place = (log.starts[numbers, None] + np.arange(part.num_steps))[mask]
+        codes[place] = found.codes[mask]
+        predicted[place] = np.pad(_as_observations(model, part, guessed), ((0, 0), (0, 1)))[mask]
+    pieces = evened(log)
+    walks = pieces.rows(slice(None))
+    inside = walks.step_mask()
+    place = np.where(inside, pieces.starts[:, None] + np.arange(walks.num_steps), 0)
+    kept = Codes(np.where(inside[:, :, None], codes[place], 0), walks.lengths, model.config.num_codes)
+    return walks, kept, np.where(inside[:, 1:], predicted[place[:, :-1]], 0)
 
 
 def predict_next(model: Model, walks: Walks) -> Integers:

@@ -14,6 +14,7 @@ from cogmap.runs.folder import EARLY_MAP_FILE
 from cogmap.tasks import TrainingData, task_of
 from cogmap.training.loop import Trainer
 from cogmap.training.progress import Progress, Row
+from cogmap.walks.log import sampled
 
 MOST_STEPS = 20_000  # of the walks that an early map is made from
 MOST_SHARE = 0.03  # of the time that goes into early maps
@@ -35,7 +36,7 @@ class EarlyMaps:
     ) -> None:
         self._shown, self._trainer, self._folder, self._clock = shown, trainer, folder, clock
         self._task = task_of(data.task)
-        self._walks = data.walks.rows(slice(0, max(1, MOST_STEPS // data.walks.num_steps)))
+        self._walks = sampled(data.walks, MOST_STEPS)
         self._not_before = 0.0
 
     def begin(self, title: str) -> None:

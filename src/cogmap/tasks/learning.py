@@ -41,6 +41,8 @@ from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.training.split import split_walks
+from cogmap.training.threads import own_threads
+from cogmap.walks.log import total_steps
 from cogmap.walks.store import load_walks
 
 # All that a training writes before its first checkpoint, in this order.
@@ -158,7 +160,7 @@ def _configs(
 ) -> tuple[ModelConfig, TrainingConfig]:
     """Both records: the preset's for this log, the task's defaults, then what the user chose."""
     given = {name: value for name, value in choices.items() if value not in (None, "auto")}
-    steps_seen = int(data.walks.lengths.sum())
+    steps_seen = total_steps(data.walks)
     automatic = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
     chosen = {**automatic, **data.defaults, **given}
     first = {name: chosen.pop(name) for name in ("encoder", "vanilla", "clone_structured") if name in chosen}
@@ -197,9 +199,8 @@ def _train(
     early_maps: bool,
 ) -> None:
     target = choose_device(device)
-    with joined_processes(target) as processes:
-        targets = data.walks.observations if data.targets is None else data.targets
-        split = split_walks(data.walks, targets, training.seed, data.rooms)
+    with own_threads(), joined_processes(target) as processes:
+        split = split_walks(data.walks, data.targets, training.seed, data.rooms)
         trainer = Trainer(model, training, split, target, processes)
         if resume:
             if not _is_untrained(folder):

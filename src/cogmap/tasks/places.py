@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 
 from cogmap.maps.build import build_map
 from cogmap.maps.counts import unique_codes
+from cogmap.maps.recount import count_again
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
+from cogmap.walks.log import WalkLog, total_steps, walk_parts
 from cogmap.walks.quantize import save_node_views, without_views
 
 if TYPE_CHECKING:
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from cogmap.report.material import Material, Reading
     from cogmap.report.tables import Scored
     from cogmap.runs.run import Run
+
+MAP_STEPS = 1 << 21  # of a longer log: a random share that the places are found in; all of it is then counted
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +49,9 @@ def prepare(source: PlacesSource, choices: Choices) -> TrainingData:
 
 def build_maps(run: Run, data: TrainingData) -> None:
     """Both maps, and for pages what is seen at the nodes of the minimal one."""
-    codes, predicted = run.encode(data.walks)
-    maps = {kind: map_of_codes(run, codes, data.walks, kind, predicted) for kind in MAP_FILES}
+    walks, codes, predicted = _encoded(run, data.walks)
+    maps = {kind: map_of_codes(run, codes, walks, kind, predicted) for kind in MAP_FILES}
+    maps["minimal"] = _counted(maps["minimal"], data.walks)
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
     if run.quantizer is not None:
@@ -58,8 +63,26 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
 
 
 def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
-    codes, predicted = run.encode(walks)
-    return map_of_codes(run, codes, walks, kind, predicted)
+    some, codes, predicted = _encoded(run, walks)
+    found = map_of_codes(run, codes, some, kind, predicted)
+    return _counted(found, walks) if kind == "minimal" else found
+
+
+def _encoded(run: Run, walks: Walks) -> tuple[Walks, Codes, Integers]:
+    """Walks to make a map from, their codes and predictions; of a log about `MAP_STEPS` steps at the most."""
+    if not isinstance(walks, WalkLog):
+        return walks, *run.encode(walks)
+    from cogmap.models.inference import encode_log
+
+    run.check_walks(walks)
+    return encode_log(run.model, walks.sample(MAP_STEPS))
+
+
+def _counted(found: CognitiveMap, walks: Walks) -> CognitiveMap:
+    """The map with the counts of all walks, where it was made from a sample of a log."""
+    if not isinstance(walks, WalkLog) or total_steps(walks) <= MAP_STEPS:
+        return found
+    return count_again(found, (part for _, part in walk_parts(walks)))
 
 
 def map_of_codes(run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted: Integers) -> CognitiveMap:

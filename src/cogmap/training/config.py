@@ -31,12 +31,13 @@ RANGES = {
     "teacher_decay": (0.0, 1.0),
     "present_weight": (0.0, 1e30),
 }
+MOST_THREADS = 1024
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
 @dataclass(frozen=True)
 class TrainingConfig:
-    """All options of a training: with the walks, they determine the final weights."""
+    """All options of a training. With the walks they determine the weights, to the last bit if `threads` is fixed."""
 
     seed: int = 0
     steps: int = 6000  # at most; the fast preset stops earlier when accuracy no longer rises
@@ -56,6 +57,7 @@ class TrainingConfig:
     teacher_decay: float = 0.99  # alpha
     present_weight: float = 0.0  # of the auxiliary loss on the present observation's target
     validate_every: int = 50
+    threads: int | None = None  # to compute with; None chooses by the speed of steps
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "window", "validate_every"):
@@ -63,6 +65,8 @@ class TrainingConfig:
                 raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
             if getattr(self, name) > LONGEST:
                 raise BadConfig(f"`{name}` must be at most {LONGEST}, got {getattr(self, name)}")
+        if self.threads is not None and not 1 <= self.threads <= MOST_THREADS:
+            raise BadConfig(f"`threads` must be from 1 to {MOST_THREADS}, got {self.threads}")
         for name, (least, most) in RANGES.items():
             value = getattr(self, name)
             if value is not None and not least <= value <= most:

@@ -13,9 +13,12 @@ from dataclasses import dataclass
 
 import torch
 import torch.distributed as distributed
-from torch import nn
+from torch import Tensor, nn
 
 from cogmap.errors import BadConfig
+
+MESSAGES = 4  # in which gradients are summed
+SMALLEST_MESSAGE = 1 << 14  # numbers: a smaller one costs as much as this
 
 
 def choose_device(name: str) -> torch.device:
@@ -64,12 +67,79 @@ class Processes:
         share = batch_size // self.count
         return slice(self.rank * share, (self.rank + 1) * share)
 
-    def all_reduce_gradients(self, model: nn.Module) -> None:
-        if self.count == 1:
+
+class GradientSums:
+    """Sums gradients over processes in a few messages, each sent as soon as its gradients are there.
+
+    Gradients are ready from the last layer to the first, so the sums of the last layers travel while the first ones
+    are computed. Why not `DistributedDataParallel`: it takes the mean, wraps the model, and must be told which
+    parameters have no gradient, which changes when the bottleneck is switched on.
+    """
+
+    def __init__(self, model: nn.Module, processes: Processes) -> None:
+        self._buckets: list[_Bucket] = []
+        if processes.count > 1:
+            trained = [each for each in reversed(list(model.parameters())) if each.requires_grad]
+            size = max(SMALLEST_MESSAGE, -(-sum(each.numel() for each in trained) // MESSAGES))
+            self._buckets = [_Bucket(some) for some in _buckets(trained, size)]
+
+    def finish(self) -> None:
+        """Wait until every gradient is the sum over all processes."""
+        for bucket in self._buckets:
+            bucket.send()
+        for bucket in self._buckets:
+            bucket.receive()
+
+
+class _Bucket:
+    """The gradients of some parameters in one row of numbers."""
+
+    def __init__(self, parameters: list[nn.Parameter]) -> None:
+        self._parameters = parameters
+        self._row = torch.zeros(sum(each.numel() for each in parameters), device=parameters[0].device)
+        self._row = self._row.to(parameters[0].dtype)
+        views = self._row.split([each.numel() for each in parameters])
+        self._views = {id(each): view.view_as(each) for each, view in zip(parameters, views, strict=True)}
+        self._ready: list[nn.Parameter] = []
+        self._sent: distributed.Work | None = None
+        for parameter in parameters:
+            parameter.register_post_accumulate_grad_hook(self._arrived)
+
+    def _arrived(self, parameter: Tensor) -> None:
+        self._ready.append(parameter)  # type: ignore[arg-type]
+        if len(self._ready) == len(self._parameters):
+            self.send()
+
+    def send(self) -> None:
+        """Parameters without a gradient, which are the same in all processes, count as zero."""
+        if self._sent is not None or not self._ready:
             return
-        for parameter in model.parameters():
-            if parameter.grad is not None:
-                distributed.all_reduce(parameter.grad)
+        if len(self._ready) < len(self._parameters):
+            self._row.zero_()
+        for parameter in self._ready:
+            assert parameter.grad is not None
+            self._views[id(parameter)].copy_(parameter.grad)
+        self._sent = distributed.all_reduce(self._row, async_op=True)
+
+    def receive(self) -> None:
+        if self._sent is not None:
+            self._sent.wait()
+            for parameter in self._ready:
+                assert parameter.grad is not None
+                parameter.grad.copy_(self._views[id(parameter)])
+        self._ready, self._sent = [], None
+
+
+def _buckets(parameters: list[nn.Parameter], size: int) -> Iterator[list[nn.Parameter]]:
+    """Parameters in order, some `size` numbers of one type at a time."""
+    bucket: list[nn.Parameter] = []
+    for parameter in parameters:
+        if bucket and (sum(each.numel() for each in bucket) >= size or parameter.dtype != bucket[0].dtype):
+            yield bucket
+            bucket = []
+        bucket.append(parameter)
+    if bucket:
+        yield bucket
 
 
 @contextmanager

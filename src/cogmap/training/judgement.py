@@ -15,10 +15,13 @@ import numpy as np
 
 from cogmap.records import Booleans, Floats, Integers, Walks
 from cogmap.training.split import DataSplit
+from cogmap.walks.log import WalkLog, sampled
 
 COUNTED_STEPS = 1_000_000  # of the training walks at most; a Markov chain needs no more
 FEWEST_REPEATS = 10  # of histories, to tell whether the start is known
 ALIKE = 0.99  # share of repeated histories that must continue alike; a log may hold a wrong line
+
+_FIRST_STEPS = 256  # of the walks of a log, within which histories are compared
 
 
 class Judgement:
@@ -54,12 +57,15 @@ class Judgement:
 
 def surprisals(data: DataSplit) -> Floats:
     """(B, N - 1): -log p(target | observation, action) of each held-out step, by counts in the training walks."""
-    targets = int(max(data.training_targets.max(), data.validation_targets.max())) + 1
-    counted = max(1, COUNTED_STEPS // data.training.num_steps)
-    some = data.training.rows(slice(0, counted))
+    some = sampled(data.training, COUNTED_STEPS)
+    if data.training_targets is None:
+        some_targets, targets = some.observations, data.training.num_observations
+    else:
+        some_targets = data.training_targets[: some.num_walks]
+        targets = int(max(data.training_targets.max(), data.validation_targets.max())) + 1
     known = some.step_mask()[:, 1:]
     contexts = _contexts(some)[known]
-    continued = contexts * targets + data.training_targets[:counted, 1:][known]
+    continued = contexts * targets + some_targets[:, 1:][known]
     asked = _contexts(data.validation)
     seen = _counts(contexts, asked)
     alike = _counts(continued, asked * targets + data.validation_targets[:, 1:])
@@ -71,6 +77,9 @@ def known_start(walks: Walks) -> bool:
 
     Walks that start anywhere, and worlds of chance, have repeated histories that continue differently.
     """
+    if isinstance(walks, WalkLog):
+        few = np.arange(min(walks.num_walks, COUNTED_STEPS // _FIRST_STEPS))
+        walks = walks.only(few).first_steps(_FIRST_STEPS).rows(slice(None))
     history = np.zeros(walks.num_walks, dtype=np.int64)  # (B,) the number of each walk's history so far
     repeats = alike = 0
     for step, context in enumerate(_contexts(walks).T):

@@ -31,17 +31,19 @@ from cogmap.training.checkpoint import (
     with_prefix,
 )
 from cogmap.training.config import TRAINING_SHARE, TrainingConfig
-from cogmap.training.devices import Processes
+from cogmap.training.devices import GradientSums, Processes
 from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
 from cogmap.training.schedule import Schedule, restored_schedule
 from cogmap.training.split import DataSplit
 from cogmap.training.step import StepReport, make_teacher, take_lanes, update
+from cogmap.training.threads import thread_choice
 from cogmap.walks.batches import WindowSampler
 from cogmap.walks.family import InBaseSampler
 
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
+TOLD_EVERY = 10  # steps, where asking for a loss would wait for the device
 End = Literal["finished", "interrupted", "terminated"]
 # What torch, numpy and our own checks raise where the parts of a checkpoint do not fit.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -70,7 +72,8 @@ class Numbers:
 
 
 class Trainer:
-    """A training in progress. Its checkpoint holds all of its state, so that resuming is exact, bit for bit."""
+    """A training in progress. Its checkpoint holds all of its state, so that resuming is exact; at a fixed number of
+    threads bit for bit."""
 
     def __init__(
         self,
@@ -85,7 +88,8 @@ class Trainer:
         torch.manual_seed(config.seed)
         self.model: Model = make_model(model_config).to(device)
         self.teacher = make_teacher(self.model, config.teacher_decay) if model_config.next_encoding else None
-        self.optimizers = Optimizers(self.model, config)
+        self.optimizers = Optimizers(self.model, config, processes)
+        self.gradients = GradientSums(self.model, processes)
         self.generator = torch.Generator().manual_seed(config.seed)
         self.ahead = model_config.prediction_steps
         sampler = InBaseSampler if model_config.in_base else WindowSampler
@@ -99,6 +103,10 @@ class Trainer:
             config.seed,
             config.start_share,
         )
+        self.threads = thread_choice(config.threads, device.type == "cpu" and processes.count == 1)
+        self._asks_at_once = (
+            device.type == "cpu"
+        )  # elsewhere it would wait for the device: `validate` asks then
         self.judgement = Judgement(data, not model_config.in_base and known_start(data.training))
         self.lanes = processes.lanes(config.batch_size)
         self.schedule = Schedule(quantize_from=0 if model_config.vanilla else config.bottleneck_from)
@@ -122,6 +130,7 @@ class Trainer:
     def step(self) -> StepReport:
         """One update on the next window."""
         started = time.perf_counter()
+        torch.set_num_threads(self.threads.next)
         lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device)
         carried = self.state.reset(lanes.fresh) if self.state is not None else None
         report, self.state = update(
@@ -133,30 +142,40 @@ class Trainer:
             0.0 if self.model.config.vanilla else self.schedule.strength(self.done_steps),
             self.schedule.scale(self.done_steps),
             self.config,
-            self.processes,
+            self.gradients,
             self.generator,
         )
-        self._check_finite(report)
         self.done_steps += 1
-        self.seconds += time.perf_counter() - started
+        if self._asks_at_once:
+            report = report.settled()
+            self._check_finite([report])
+        spent = time.perf_counter() - started
+        self.threads.took(spent)
+        self.seconds += spent
         self._reports.append(report)
         self.schedule.apply_limits(self.done_steps, self.seconds, self.config)
         return report
 
-    def _check_finite(self, report: StepReport) -> None:
-        wrong = [name for name, loss in report.losses.items() if not math.isfinite(loss)]
-        if wrong:
+    def _check_finite(self, reports: list[StepReport]) -> None:
+        """The last reports of this training must hold finite losses."""
+        for before, report in enumerate(reports):
+            wrong = [name for name, loss in report.losses.items() if not math.isfinite(loss)]
+            if not wrong:
+                continue
             config, rates = (
                 self.config,
                 ["learning_rate"] + ["muon_rate"] * (self.config.muon_rate is not None),
             )
             lower = " and ".join(f"`{name}` (={getattr(config, name)})" for name in rates)
-            got = f"at step {self.done_steps + 1} the {wrong[0]} loss is {report.losses[wrong[0]]}"
+            step = self.done_steps - len(reports) + before + 1
+            got = f"at step {step} the {wrong[0]} loss is {report.losses[wrong[0]]}"
             raise Diverged(f"losses must stay finite, {got}: learn again with a lower {lower}")
 
     def validate(self) -> Row:
         """Validate, and return the metrics since the last row. The schedule may start its decay."""
         started = time.perf_counter()
+        self._check_finite(self._reports)
+        torch.set_num_threads(self.threads.chosen)
         walks, targets = self.data.validation, self.data.validation_targets
         was_quantizing = self.done_steps > self.schedule.quantize_from  # at the last step
         right, losses = score_targets(
@@ -322,7 +341,10 @@ def _advance_and_tell(trainer: Trainer, folder: Path, progress: Progress) -> Non
     report, row = _advance(trainer)
     speed = trainer.done_steps / max(trainer.seconds, 1e-9)
     last_step = trainer.schedule.last_step(trainer.config)
-    progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
+    if (
+        trainer.device.type == "cpu" or trainer.done_steps % TOLD_EVERY == 0
+    ):  # the loss is asked of the device
+        progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
     if row is not None:
         progress.row(row)
         trainer.save(folder)

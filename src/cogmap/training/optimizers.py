@@ -13,12 +13,14 @@ ATEN_CPU_CAPABILITY=avx2 and ONEDNN_MAX_CPU_ISA=AVX2 it is that of an older CPU.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import torch
+import torch.distributed as distributed
 from torch import Tensor, nn
 
 from cogmap.training.config import TrainingConfig
+from cogmap.training.devices import Processes
 
 MOMENTUM = 0.95
 ITERATIONS = 5
@@ -29,19 +31,36 @@ SMALLEST_NORM = 1e-7
 
 
 class Muon(torch.optim.Optimizer):
-    """For matrices (rows, columns) only."""
+    """For matrices (rows, columns) only. Processes that train together share the matrices among them."""
 
-    def __init__(self, matrices: Iterable[nn.Parameter], rate: float) -> None:
+    def __init__(
+        self, matrices: Iterable[nn.Parameter], rate: float, processes: Processes | None = None
+    ) -> None:
         super().__init__(matrices, {"lr": rate})
+        self._processes = processes or Processes()
 
     @torch.no_grad()
     def step(self, closure: None = None) -> None:  # type: ignore[override]
         for group in self.param_groups:
-            for matrix in group["params"]:
-                if matrix.grad is not None:
-                    rows, columns = matrix.shape
-                    scale = math.sqrt(max(1.0, rows / columns))
-                    matrix.sub_(orthogonalised(self._nesterov(matrix)), alpha=group["lr"] * scale)
+            matrices = [matrix for matrix in group["params"] if matrix.grad is not None]
+            directions = [self._nesterov(matrix) for matrix in matrices]
+            for matrix, update in zip(matrices, self._orthogonalised(directions), strict=True):
+                rows, columns = matrix.shape
+                scale = math.sqrt(max(1.0, rows / columns))
+                matrix.sub_(update, alpha=group["lr"] * scale)
+
+    def _orthogonalised(self, matrices: list[Tensor]) -> list[Tensor]:
+        """Every process computes its share, and one message brings all of them to all."""
+        if self._processes.count == 1 or not matrices:
+            return [orthogonalised(matrix) for matrix in matrices]
+        row = matrices[0].new_zeros(sum(matrix.numel() for matrix in matrices))
+        parts = row.split([matrix.numel() for matrix in matrices])
+        owners = shared_work([_work(matrix) for matrix in matrices], self._processes.count)
+        for matrix, part, owner in zip(matrices, parts, owners, strict=True):
+            if owner == self._processes.rank:
+                part.copy_(orthogonalised(matrix).flatten())
+        distributed.all_reduce(row)
+        return [part.view_as(matrix) for matrix, part in zip(matrices, parts, strict=True)]
 
     def _nesterov(self, matrix: nn.Parameter) -> Tensor:
         """(rows, columns): the gradient with Nesterov momentum."""
@@ -51,6 +70,20 @@ class Muon(torch.optim.Optimizer):
             state["momentum_buffer"] = torch.zeros_like(gradient)
         average: Tensor = state["momentum_buffer"].lerp_(gradient, 1 - MOMENTUM)
         return gradient.lerp(average, MOMENTUM)
+
+
+def _work(matrix: Tensor) -> int:
+    """What `orthogonalised` takes, but for a factor."""
+    return matrix.numel() * min(matrix.shape)
+
+
+def shared_work(work: Sequence[int], processes: int) -> list[int]:
+    """The process of each piece of work: the largest first, each to the one with the least so far."""
+    load, owner = [0] * processes, [0] * len(work)
+    for piece in sorted(range(len(work)), key=lambda each: (-work[each], each)):
+        owner[piece] = load.index(min(load))
+        load[owner[piece]] += work[piece]
+    return owner
 
 
 def orthogonalised(matrix: Tensor) -> Tensor:
@@ -68,7 +101,7 @@ def orthogonalised(matrix: Tensor) -> Tensor:
 class Optimizers:
     """One or two optimizers behind one learning-rate scale."""
 
-    def __init__(self, model: nn.Module, config: TrainingConfig) -> None:
+    def __init__(self, model: nn.Module, config: TrainingConfig, processes: Processes | None = None) -> None:
         muon_rate = config.muon_rate
         by_muon = _matrices(model) if muon_rate is not None else []
         chosen = {id(parameter) for parameter in by_muon}
@@ -77,11 +110,14 @@ class Optimizers:
             for parameter in model.parameters()
             if parameter.requires_grad and id(parameter) not in chosen
         ]
+        # One kernel for all parameters where there is one; on CPUs it rounds differently and is not faster.
+        fused = bool(rest) and rest[0].device.type == "cuda"
+        betas = (0.9, config.second_moment)
         self.parts: list[torch.optim.Optimizer] = [
-            torch.optim.Adam(rest, lr=config.learning_rate, betas=(0.9, config.second_moment))
+            torch.optim.Adam(rest, lr=config.learning_rate, betas=betas, fused=fused or None)
         ]
         if muon_rate is not None and by_muon:
-            self.parts.append(Muon(by_muon, muon_rate))
+            self.parts.append(Muon(by_muon, muon_rate, processes))
         self._rates = [part.param_groups[0]["lr"] for part in self.parts]
 
     def zero_grad(self) -> None:

@@ -6,10 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Integers, Walks
+from cogmap.walks.log import WalkLog
 
 VALIDATION_WALKS = 64  # held out at most, and at most one in ten
 VALIDATION_STEPS = 25_600  # more walks are held out where they are short, up to so many steps
+
+LONGEST_JUDGED = 4_096  # steps of a held-out walk of a log; it may be as long as the log
 
 
 @dataclass(frozen=True)
@@ -17,14 +21,17 @@ class DataSplit:
     """Walks for training and for validation, with the target to predict at each step."""
 
     training: Walks
-    training_targets: Integers  # (B, N)
+    training_targets: Integers | None  # (B, N); None is the observations themselves
     validation: Walks
     validation_targets: Integers  # (B', N)
 
 
-def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> DataSplit:
+def split_walks(
+    walks: Walks, targets: Integers | None, seed: int, rooms: Integers | None = None
+) -> DataSplit:
     """Hold out a tenth of the walks, at most 64, or more short ones. A single walk is used for both.
 
+    targets: (B, N), what to predict at each step; None is the observations themselves.
     rooms: (B,), the room of each walk in a family. All walks of some rooms are then held out, because the model
         should work in new rooms.
     """
@@ -39,6 +46,18 @@ def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | No
         validation = np.flatnonzero(in_validation)[:most]
         training = np.flatnonzero(~in_validation)
     validation, training = np.sort(validation), np.sort(training)
+    if isinstance(walks, WalkLog):
+        if targets is not None:
+            raise BadWalks(
+                "walks that are far too unequal to be padded must be trained on their observations"
+            )
+        few = (
+            walks.only(validation)
+            .first_steps(max(VALIDATION_STEPS // held_out, LONGEST_JUDGED))
+            .rows(slice(None))
+        )
+        return DataSplit(walks.only(training), None, few, few.observations)
+    targets = walks.observations if targets is None else targets
     return DataSplit(walks.rows(training), targets[training], walks.rows(validation), targets[validation])
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import cached_property
 
 import torch
 from torch import Tensor, nn
@@ -13,10 +16,15 @@ from cogmap.models.encoder import EncoderState
 from cogmap.models.seen_set_encoder import SeenSetEncoder
 from cogmap.models.tdb import TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
-from cogmap.training.devices import Processes
+from cogmap.training.devices import GradientSums
 from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
 from cogmap.training.optimizers import Optimizers
 from cogmap.walks.batches import Window
+
+
+def lower_precision(device_type: str) -> AbstractContextManager[object]:
+    """Products in bfloat16 on a GPU, which has units for it; weights, sums and losses stay in 32 bits."""
+    return torch.autocast("cuda", torch.bfloat16) if device_type == "cuda" else nullcontext()
 
 
 def make_teacher(student: nn.Module, decay: float) -> AveragedModel:
@@ -48,14 +56,40 @@ class Lanes:
     totals: Tensor  # (S,) known targets s + 1 steps ahead, over all processes
 
 
-@dataclass(frozen=True)
 class StepReport:
-    """The results of one update, over this process's lanes."""
+    """The results of one update, over this process's lanes. Numbers stay on the device until they are asked for."""
 
-    losses: dict[str, float]
-    right: int
-    known: int
-    codes: Tensor | None  # (n, M) active codes
+    def __init__(
+        self,
+        losses: Mapping[str, Tensor | float],
+        right: Tensor | int,
+        known: Tensor | int,
+        codes: Tensor | None,
+        mask: Tensor | None = None,
+    ) -> None:
+        """codes: (n, M); or (B, N, M) of which those where `mask` (B, N) is true are meant."""
+        self._losses, self._right, self._known, self._codes, self._mask = losses, right, known, codes, mask
+
+    @cached_property
+    def losses(self) -> dict[str, float]:
+        return {name: float(loss) for name, loss in self._losses.items()}
+
+    @cached_property
+    def right(self) -> int:
+        return int(self._right)
+
+    @cached_property
+    def known(self) -> int:
+        return int(self._known)
+
+    @cached_property
+    def codes(self) -> Tensor | None:
+        """(n, M) active codes."""
+        return self._codes if self._codes is None or self._mask is None else self._codes[self._mask]
+
+    def settled(self) -> StepReport:
+        """The same in numbers. Small tensors kept from the middle of a step would break up the heap of a CPU."""
+        return StepReport(self.losses, self.right, self.known, self.codes)
 
 
 def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -> Lanes:
@@ -63,7 +97,8 @@ def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -
     totals = [window.known[:, offset : offset + steps].sum() for offset in range(ahead)]
 
     def tensor(name: str) -> Tensor:
-        return torch.from_numpy(getattr(window, name)[lanes]).to(device)
+        part = torch.from_numpy(getattr(window, name)[lanes])
+        return (part.pin_memory() if device.type == "cuda" else part).to(device, non_blocking=True)
 
     return Lanes(
         observations=tensor("observations").long(),
@@ -72,7 +107,7 @@ def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -
         known=tensor("known"),
         previous_action=tensor("previous_action").long(),
         fresh=tensor("fresh"),
-        totals=torch.tensor(totals, device=device).clamp_min(1).float(),
+        totals=torch.tensor(totals).clamp_min(1).float().to(device, non_blocking=True),
     )
 
 
@@ -85,7 +120,7 @@ def update(
     strength: float,
     scale: float,
     config: TrainingConfig,
-    processes: Processes,
+    gradients: GradientSums,
     generator: torch.Generator,
 ) -> tuple[StepReport, EncoderState | None]:
     """One optimizer step at `scale` of the learning rate. Returns the report and the encoder's next state.
@@ -99,13 +134,14 @@ def update(
         if teacher is not None and teacher.n_averaged == 0:
             # The first update copies the student, including its dictionary.
             update_teacher(teacher, model)
-    result = model(
-        lanes.observations, lanes.actions, lanes.previous_action, state, strength, config.carry_state
-    )
-    losses = _losses(model, teacher, result, lanes, state, strength, config)
+    with lower_precision(lanes.observations.device.type):
+        result = model(
+            lanes.observations, lanes.actions, lanes.previous_action, state, strength, config.carry_state
+        )
+        losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()
     torch.stack(list(losses.values())).sum().backward()
-    processes.all_reduce_gradients(model)
+    gradients.finish()
     if config.clip is not None:
         nn.utils.clip_grad_norm_(model.parameters(), config.clip)
     optimizers.step(scale)
@@ -167,10 +203,6 @@ def _initialise_dictionary(
 def _report(result: Forward, losses: dict[str, Tensor], lanes: Lanes, known: Tensor) -> StepReport:
     steps = lanes.observations.shape[1]
     right = (result.logits[0].argmax(2) == lanes.targets[:, :steps]) & known
-    codes = None if result.quantized is None else result.quantized.codes[known]
-    return StepReport(
-        {name: float(loss.detach()) for name, loss in losses.items()},
-        int(right.sum()),
-        int(known.sum()),
-        codes,
-    )
+    codes = None if result.quantized is None else result.quantized.codes
+    detached = {name: loss.detach() for name, loss in losses.items()}
+    return StepReport(detached, right.sum(), known.sum(), codes, known)

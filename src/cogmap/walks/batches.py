@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadConfig
 from cogmap.records import Booleans, Integers, Walks
+from cogmap.walks.log import WalkLog
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class WindowSampler:
     def __init__(
         self,
         walks: Walks,
-        targets: Integers,
+        targets: Integers | None,
         batch_size: int,
         steps: int,
         ahead: int,
@@ -49,10 +50,16 @@ class WindowSampler:
         if ahead >= walks.lengths.max():
             rule = f"`prediction_steps` (={ahead}) must be below the longest walk's length (={walks.lengths.max()})"
             raise BadConfig(rule)
-        self.walks, self.targets = walks, targets  # targets (B, N): what to predict at each step
+        # targets (B, N): what to predict at each step; None is the observations themselves
+        self.walks, self.targets = walks, targets
         self.steps, self.ahead = steps, ahead
         self.fresh_share, self.start_share = fresh_share, start_share
         self._rng = np.random.default_rng(seed)
+        moves = walks.lengths.astype(np.float64) - 1
+        chances = np.cumsum(moves / moves.sum())
+        self._up_to = (
+            chances / chances[-1]
+        )  # (B,) the probability of a walk, or one before it, in proportion to moves
         self._walk = np.zeros(batch_size, dtype=np.int64)  # (B,) the walk of each lane
         self._start = np.full(batch_size, walks.num_steps)  # (B,) start of its next window; here past the end
 
@@ -82,8 +89,7 @@ class WindowSampler:
     def _jump(self, fresh: Booleans) -> None:
         """Fresh lanes draw a walk in proportion to its length, then a start that leaves a whole window if possible."""
         count = int(fresh.sum())
-        chances = (self.walks.lengths - 1) / (self.walks.lengths - 1).sum()
-        walk = self._rng.choice(self.walks.num_walks, size=count, p=chances)
+        walk = self._up_to.searchsorted(self._rng.random(count), side="right")
         room = np.maximum(self.walks.lengths[walk] - self.steps - self.ahead + 1, 1)
         self._walk[fresh] = walk
         self._start[fresh] = self._rng.integers(0, room)
@@ -96,15 +102,25 @@ class WindowSampler:
         seen = start + np.arange(self.steps)
         done = start + np.arange(self.steps + self.ahead - 1)
         unknown = self._start == 0 if self.start_share else fresh
-        before = self.walks.actions[walk[:, 0], np.clip(start[:, 0] - 1, 0, last - 1)] + 1
+        before = self._done(walk[:, 0], np.clip(start[:, 0] - 1, 0, last - 1)) + 1
+        goal = np.minimum(done + 1, last)
         return Window(
-            observations=self.walks.observations[walk, np.minimum(seen, last)],
-            actions=self.walks.actions[walk, np.minimum(done, last - 1)],
-            targets=self.targets[walk, np.minimum(done + 1, last)],
+            observations=self._observed(walk, np.minimum(seen, last)),
+            actions=self._done(walk, np.minimum(done, last - 1)),
+            targets=self._observed(walk, goal) if self.targets is None else self.targets[walk, goal],
             known=done + 1 < self.walks.lengths[walk],
             previous_action=np.where(unknown, 0, before).astype(np.int32),
             fresh=fresh,
         )
+
+    def _observed(self, walk: NDArray[np.int64], step: NDArray[np.int64]) -> Integers:
+        """`observations[walk, step]`, also of a log that is not padded."""
+        log = self.walks
+        return log.observed(walk, step) if isinstance(log, WalkLog) else log.observations[walk, step]
+
+    def _done(self, walk: NDArray[np.int64], step: NDArray[np.int64]) -> Integers:
+        log = self.walks
+        return log.done(walk, step) if isinstance(log, WalkLog) else log.actions[walk, step]
 
 
 def lane_numbers(name: str, stored: Any, count: int | None, bound: int) -> NDArray[np.int64]:

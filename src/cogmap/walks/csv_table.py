@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Integers, Labels, Walks
+from cogmap.walks.log import each_walk, log_of
 from cogmap.walks.ragged import Column, walks_from_columns
 
 HEADER = ("walk", "step", "observation", "action")
@@ -98,8 +99,8 @@ def _column(name: str, cells: Sequence[str], lines: Integers, known: Labels | No
         where = f"line {lines[cells.index('')]}: the {name} must not be empty"
         raise BadWalks(where + (" before a walk's last step" if name == "action" else ""))
     # A test file may contain only those of the known labels that look like numbers.
-    are_labels = known is not None and any(map(_is_number, known))
-    if are_labels or not all(map(_is_number, set(cells))):
+    are_labels = known is not None and any(map(is_number, known))
+    if are_labels or not all(map(is_number, set(cells))):
         return Column(f"{name}s", cells)
     return Column(f"{name}s", _integers(name, cells, lines).tolist())
 
@@ -117,7 +118,11 @@ def _refuse(name: str, row: int, cells: Sequence[str], lines: Integers) -> NoRet
     raise BadWalks(f"line {lines[row]}: the {name} must be {kind}, got {cells[row][:40]!r}")
 
 
-def _is_number(cell: str) -> bool:
+def is_integer(cell: str) -> bool:
+    return _INTEGER.fullmatch(cell) is not None
+
+
+def is_number(cell: str) -> bool:
     try:
         float(cell)
     except ValueError:
@@ -127,25 +132,26 @@ def _is_number(cell: str) -> bool:
 
 def format_csv(walks: Walks) -> Iterator[str]:
     """The header, then one walk at a time. Labels that would be read back as integers are refused."""
-    mask = walks.step_mask()
-    seen = _cells(
-        "observation_labels", walks.observation_labels, walks.observations[mask], walks.num_observations
-    )
-    taken = _cells("action_labels", walks.action_labels, walks.actions[mask[:, 1:]], walks.num_actions)
+    log = log_of(walks)
+    used: tuple[set[int], set[int]] = (set(), set())
+    for observed, done in each_walk(log):
+        used[0].update(np.unique(observed).tolist())
+        used[1].update(np.unique(done).tolist())
+    seen = _cells("observation_labels", log.observation_labels, used[0], log.num_observations)
+    taken = _cells("action_labels", log.action_labels, used[1], log.num_actions)
     yield ",".join(HEADER) + "\n"
-    for walk, length in enumerate(walks.lengths.tolist()):
-        observations = walks.observations[walk, :length].tolist()
-        actions = [taken[action] for action in walks.actions[walk, : length - 1].tolist()] + [""]
-        pairs = zip(observations, actions, strict=True)
+    for walk, (observed, done) in enumerate(each_walk(log)):
+        actions = [taken[action] for action in done.tolist()] + [""]
+        pairs = zip(observed.tolist(), actions, strict=True)
         yield "".join(f"{walk},{step},{seen[saw]},{did}\n" for step, (saw, did) in enumerate(pairs))
 
 
-def _cells(name: str, labels: Labels | None, values: Integers, size: int) -> list[str]:
-    """The cell of each index."""
+def _cells(name: str, labels: Labels | None, indices: set[int], size: int) -> list[str]:
+    """The cell of each index, of which the walks use some."""
     if labels is None:
         return [str(index) for index in range(size)]
-    used = [labels[index] for index in np.unique(values)]
-    if all(map(_is_number, used)):
+    used = [labels[index] for index in sorted(indices)]
+    if all(map(is_number, used)):
         rule = f"`{name}` must not all be numbers in CSV, where they would be read as integers"
         raise BadWalks(f"{rule}, got {used[0]!r}, ...; write .npz or .jsonl")
     return [_quoted(label) for label in labels]

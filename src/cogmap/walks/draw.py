@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -10,12 +10,17 @@ import numpy as np
 
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.room_family import RoomFamily
+from cogmap.errors import BadWalks
+from cogmap.files import write_folder
 from cogmap.records import Integers, TableWorld, Truth, Walks
 from cogmap.walks.family import save_family_walks
-from cogmap.walks.sample import PLAIN, Agent, add_noise, sample_family_walks
+from cogmap.walks.log import LogWriter, log_of, open_log, small_type
+from cogmap.walks.sample import PLAIN, Agent, add_noise, sample_family_walks, sample_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
 from cogmap.walks.views import ViewWalks, draw_walks
+
+DRAWN_AT_ONCE = 1 << 22  # steps of a log
 
 
 class Drawn(NamedTuple):
@@ -57,6 +62,43 @@ def draw(
     return with_noise(drawn, noise, seed)
 
 
+def draw_log(
+    path: Path,
+    world: TableWorld,
+    walks: int,
+    steps: int,
+    seed: int = 0,
+    noise: float = 0.0,
+    agent: Agent = PLAIN,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> Drawn:
+    """Walks as from `draw`, written to a `.walks` folder as they are drawn, some four million steps at a time.
+
+    Returns: the walks mapped from the folder, and the truth of those that were drawn first. The truth that is written
+        holds the positions of all walks, if they were drawn at once, or the world alone.
+    progress: is told how many walks are drawn, of how many.
+    """
+    if walks < 1:
+        raise BadWalks(f"`walks` (={walks}) must be at least 1")
+    rng, noise_rng = walk_stream(seed), np.random.default_rng([seed, 2])
+    at_once = max(1, DRAWN_AT_ONCE // steps) if steps > 1 else walks
+    first: Truth | None = None
+    with write_folder(path) as folder:
+        kinds = small_type(world.num_observations), small_type(world.num_actions)
+        with LogWriter(folder, *kinds) as writer:
+            for done in range(0, walks, at_once):
+                part, truth = sample_walks(world, min(at_once, walks - done), steps, rng, agent)
+                first = truth if first is None else first
+                writer.add(log_of(add_noise(part, noise, noise_rng) if noise else part))
+                progress(min(done + at_once, walks), walks)
+        writer.finish(
+            world.num_observations, world.num_actions, world.observation_labels, world.action_labels
+        )
+    assert first is not None  # there is at least one walk
+    save_truth(path, first, positions=walks <= at_once)
+    return Drawn(open_log(path), first, pictured=world)
+
+
 def with_noise(drawn: Drawn, noise: float, seed: int) -> Drawn:
     if not noise:
         return drawn
@@ -88,4 +130,6 @@ def describe(drawn: Drawn, written: Mapping[str, Path]) -> str:
     line = f"wrote {written['walks']}: {walks.num_walks} walks of {walks.num_steps} steps, {sizes}"
     if truth is None:
         return line
-    return f"{line}\nwrote {written['truth']}: the true positions, among {truth.world.num_positions} places"
+    whole = truth.positions.shape[0] == walks.num_walks
+    what = "the true positions, among" if whole else "the true world without the walks' positions,"
+    return f"{line}\nwrote {written['truth']}: {what} {truth.world.num_positions} places"

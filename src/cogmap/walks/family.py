@@ -114,11 +114,11 @@ class InBaseSampler(WindowSampler):
         before = np.zeros((len(fresh), self.walks.num_observations), dtype=bool)
         if self._seen is not None:
             before[~fresh] = self._seen[~fresh]
-        ranks, seen_by = ranks_so_far(self._observed(), before)
+        ranks, seen_by = ranks_so_far(self._ahead(), before)
         self._seen = seen_by[:, self.steps - 1]
         return replace(window, targets=np.where(window.known, ranks[:, 1:], 0).astype(np.int32))
 
-    def _observed(self) -> Integers:
+    def _ahead(self) -> Integers:
         """(B, T + S): the observations of the window and of the steps that its heads predict."""
         steps = self._start[:, None] + np.arange(self.steps + self.ahead)
-        return self.walks.observations[self._walk[:, None], np.minimum(steps, self.walks.num_steps - 1)]
+        return self._observed(self._walk[:, None], np.minimum(steps, self.walks.num_steps - 1))

@@ -12,10 +12,12 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cogmap.checks import shown as _shown
 from cogmap.errors import BadWalks
-from cogmap.records import Integers, Labels, Walks
+from cogmap.records import Labels, Walks
+from cogmap.walks.log import each_walk
 from cogmap.walks.ragged import Column, walks_from_columns
 
 Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and content
@@ -28,17 +30,27 @@ def parse_jsonl(text: str) -> Walks:
     ]
     if not lines:
         raise BadWalks("there must be at least one walk, got none")
-    observations = [_values(number, line, "observations") for number, line in lines]
-    actions = [_values(number, line, "actions") for number, line in lines]
-    for (number, _), seen, taken in zip(lines, observations, actions, strict=True):
-        if len(taken) not in (len(seen), len(seen) - 1):
-            rule = f"{len(seen)} observations must have {len(seen) - 1} or {len(seen)} actions"
-            raise BadWalks(f"line {number}: a walk of {rule}, got {len(taken)}")
+    rows = [_row(number, line) for number, line in lines]
+    observations, actions = [seen for seen, _ in rows], [taken for _, taken in rows]
     lengths = [len(seen) for seen in observations]
-    actions = [taken[: length - 1] if length else [] for taken, length in zip(actions, lengths, strict=True)]
     return walks_from_columns(
         _column("observations", observations, lines[0][1]), _column("actions", actions, lines[0][1]), lengths
     )
+
+
+def parse_line(number: int, line: str) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """Observations and actions of one line, and the whole of it."""
+    value = _object(number, line)
+    return *_row(number, value), value
+
+
+def _row(number: int, line: dict[str, Any]) -> tuple[list[Any], list[Any]]:
+    """All observations and one action less."""
+    seen, taken = _values(number, line, "observations"), _values(number, line, "actions")
+    if len(taken) not in (len(seen), len(seen) - 1):
+        rule = f"{len(seen)} observations must have {len(seen) - 1} or {len(seen)} actions"
+        raise BadWalks(f"line {number}: a walk of {rule}, got {len(taken)}")
+    return seen, taken[: len(seen) - 1] if seen else []
 
 
 def _object(number: int, line: str) -> dict[str, Any]:
@@ -71,19 +83,17 @@ def _column(name: str, rows: list[list[Any]], first: dict[str, Any]) -> Column:
         word = next(value for value in values if isinstance(value, str))
         raise BadWalks(f"`{name}` must be all integers or all strings, got {integer!s:.60} and {word!r:.60}")
     singular = name.removesuffix("s")
-    return Column(
-        name, values, _stated_size(first, f"num_{name}"), _stated_labels(first, f"{singular}_labels")
-    )
+    return Column(name, values, stated_size(first, f"num_{name}"), stated_labels(first, f"{singular}_labels"))
 
 
-def _stated_size(first: dict[str, Any], name: str) -> int | None:
+def stated_size(first: dict[str, Any], name: str) -> int | None:
     size = first.get(name)
     if size is not None and (type(size) is not int or size < 1):
         raise BadWalks(f"`{name}` must be an integer of at least 1, got {_shown(size)}")
     return size
 
 
-def _stated_labels(first: dict[str, Any], name: str) -> Labels | None:
+def stated_labels(first: dict[str, Any], name: str) -> Labels | None:
     labels = first.get(name)
     if labels is None:
         return None
@@ -95,10 +105,10 @@ def _stated_labels(first: dict[str, Any], name: str) -> Labels | None:
 def format_jsonl(walks: Walks) -> Iterator[str]:
     """One line per walk; the first also states the vocabulary."""
     stated = _vocabulary(walks)
-    for observations, actions, length in zip(walks.observations, walks.actions, walks.lengths, strict=True):
+    for observations, actions in each_walk(walks):
         line = {
-            "observations": _words(observations[:length], walks.observation_labels),
-            "actions": _words(actions[: length - 1], walks.action_labels),
+            "observations": _words(observations, walks.observation_labels),
+            "actions": _words(actions, walks.action_labels),
         }
         yield json.dumps(line | stated, ensure_ascii=False) + "\n"
         stated = {}
@@ -113,5 +123,5 @@ def _vocabulary(walks: Walks) -> dict[str, Any]:
     return stated
 
 
-def _words(values: Integers, labels: Labels | None) -> list[Any]:
+def _words(values: NDArray[Any], labels: Labels | None) -> list[Any]:
     return values.tolist() if labels is None else np.array(labels, dtype=object)[values].tolist()

@@ -1,5 +1,7 @@
 """Walks as arrays: `observations` (B, N), `actions` (B, N - 1 or N), and optional lengths, sizes and labels.
 
+Walks of which a few are far longer than the rest: `observations`, `actions` (T,), end to end, and `offsets` (B + 1,).
+
 Walks of views: `views` (B, N, H, W, C) of bytes or `features` (B, N, F), one for every step. If views repeat, a far
 smaller form is `observations` (B, N) as indices into `distinct_views` (U, H, W, C) or (U, F).
 """
@@ -14,7 +16,8 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
-from cogmap.walks.ragged import checked_lengths
+from cogmap.walks.log import WalkLog, each_walk, may_be_padded, small_type
+from cogmap.walks.ragged import Column, checked_lengths, walks_from_columns
 from cogmap.walks.views import Views, ViewWalks, checked_views, distinct_views
 from cogmap.walks.vocabulary import MOST_INDICES, check_labels, vocabulary_size
 
@@ -28,6 +31,8 @@ def walks_from_arrays(arrays: Arrays) -> Walks:
 
     If the file states neither `num_observations` nor labels, their number is the largest observation plus one.
     """
+    if "offsets" in arrays:
+        return _end_to_end(arrays)
     observations, actions = integer_array(arrays, "observations", 2), integer_array(arrays, "actions", 2)
     walks, steps = observations.shape
     lengths = checked_lengths(read_lengths(arrays, walks, steps))
@@ -52,6 +57,23 @@ def walks_from_arrays(arrays: Arrays) -> Walks:
     )
 
 
+def _end_to_end(arrays: Arrays) -> Walks:
+    seen, taken, offsets = (integer_array(arrays, name, 1) for name in ("observations", "actions", "offsets"))
+    good = len(offsets) > 1 and offsets[0] == 0 and offsets[-1] == len(seen) == len(taken)
+    if not good or (offsets[1:] < offsets[:-1]).any():
+        rule = "`offsets` must rise from 0 to the number of observations, which is that of actions"
+        raise BadWalks(f"{rule}, got {len(seen)} and {len(taken)} of them and {len(offsets)} offsets")
+    labels = {name: read_labels(arrays, f"{name}_labels") for name in ("observation", "action")}
+    last = np.zeros(len(seen), dtype=bool)
+    last[offsets[1:][offsets[1:] > 0] - 1] = True
+
+    def column(name: str, values: NDArray[Any]) -> Column:
+        return Column(f"{name}s", values.tolist(), read_size(arrays, f"num_{name}s"), labels[name])
+
+    lengths = np.diff(offsets.astype(np.int64)).tolist()
+    return walks_from_columns(column("observation", seen), column("action", taken[~last]), lengths)
+
+
 def view_walks_from_arrays(arrays: Arrays) -> ViewWalks:
     """The walks. Views after the end of a walk are ignored."""
     given = [name for name in (*EVERY_STEP, DISTINCT) if name in arrays]
@@ -69,14 +91,28 @@ def view_walks_from_arrays(arrays: Arrays) -> ViewWalks:
 
 
 def arrays_from_walks(walks: Walks) -> dict[str, NDArray[Any]]:
+    end_to_end = isinstance(walks, WalkLog) and not may_be_padded(walks.lengths)
     arrays: dict[str, NDArray[Any]] = {
-        "observations": walks.observations,
-        "actions": walks.actions,
-        "lengths": walks.lengths,
+        **(_flat_arrays(walks) if end_to_end else _padded_arrays(walks)),
         "num_observations": np.array(walks.num_observations),
         "num_actions": np.array(walks.num_actions),
     }
     return arrays | label_arrays(walks.observation_labels, walks.action_labels)
+
+
+def _padded_arrays(walks: Walks) -> dict[str, NDArray[Any]]:
+    return {"observations": walks.observations, "actions": walks.actions, "lengths": walks.lengths}
+
+
+def _flat_arrays(walks: Walks) -> dict[str, NDArray[Any]]:
+    rows = list(each_walk(walks))
+    nothing = np.zeros(1, dtype=np.int32)  # after the last step of a walk
+    actions = [part for _, taken in rows for part in (taken, nothing)]
+    return {
+        "observations": np.concatenate([seen for seen, _ in rows]),
+        "actions": np.concatenate(actions).astype(small_type(walks.num_actions)),
+        "offsets": np.concatenate([[0], np.cumsum(walks.lengths, dtype=np.int64)]),
+    }
 
 
 def view_arrays(walks: Walks) -> dict[str, NDArray[Any]]:

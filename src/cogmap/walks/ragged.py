@@ -1,4 +1,4 @@
-"""Walks of different lengths, stored end to end, as the padded arrays of the record."""
+"""Walks from columns or rows of different lengths: padded, or end to end where padding would cost far more."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
+from cogmap.walks.log import WalkLog, check_padding, may_be_padded, small_type
 from cogmap.walks.vocabulary import check_labels, index_words, vocabulary_size
-
-MOST_PADDING = 32  # cells of the padded form for each step
-MOST_CELLS = 1 << 22  # that any walks may have, however few their steps are
 
 
 @dataclass(frozen=True)
@@ -32,15 +30,35 @@ def walks_from_columns(observations: Column, actions: Column, lengths: Sequence[
     counts = checked_lengths(lengths)
     seen, num_observations, observation_labels = _indices(observations)
     taken, num_actions, action_labels = _indices(actions)
-    return Walks(
-        observations=pad(seen, counts),
-        actions=pad(taken, counts - 1),
-        lengths=counts,
+    return _walks(
+        seen,
+        taken,
+        counts,
         num_observations=num_observations,
         num_actions=num_actions,
         observation_labels=observation_labels,
         action_labels=action_labels,
     )
+
+
+def _walks(
+    seen: NDArray[Any], taken: NDArray[Any], lengths: NDArray[Any], num_observations: int, **fields: Any
+) -> Walks:
+    """Walks from all their observations and all their actions, one walk after the other."""
+    if may_be_padded(lengths):
+        return Walks(pad(seen, lengths), pad(taken, lengths - 1), lengths, num_observations, **fields)
+    ends = np.cumsum(lengths, dtype=np.int64)
+    _check_column("observations", seen, num_observations)
+    _check_column("actions", taken, fields["num_actions"])
+    actions = np.zeros(len(seen), dtype=small_type(fields["num_actions"]))
+    actions[np.delete(np.arange(len(seen)), ends - 1)] = taken
+    kept = seen.astype(small_type(num_observations))
+    return WalkLog(kept, actions, ends - lengths, lengths.astype(np.int32), num_observations, **fields)
+
+
+def _check_column(name: str, values: NDArray[Any], size: int) -> None:
+    if values.size and (values.min() < 0 or values.max() >= size):
+        raise BadWalks(f"`{name}` must be in [0, {size}), got {values.min()} to {values.max()}")
 
 
 def walks_from_rows(
@@ -52,12 +70,7 @@ def walks_from_rows(
         if len(taken) != len(seen) - 1:
             rule = f"a walk of {len(seen)} observations must have {len(seen) - 1} actions"
             raise BadWalks(f"{rule}, walk {walk} has {len(taken)}")
-    return Walks(
-        observations=pad(np.concatenate(observations), counts),
-        actions=pad(np.concatenate(actions), counts - 1),
-        lengths=counts,
-        **fields,
-    )
+    return _walks(np.concatenate(observations), np.concatenate(actions), counts, **fields)
 
 
 def pad(values: NDArray[Any], lengths: NDArray[np.integer]) -> NDArray[Any]:
@@ -66,18 +79,6 @@ def pad(values: NDArray[Any], lengths: NDArray[np.integer]) -> NDArray[Any]:
     padded = np.zeros((len(lengths), int(lengths.max())), dtype=np.int64)
     padded[np.arange(padded.shape[1]) < lengths[:, None]] = values
     return padded
-
-
-def check_padding(lengths: NDArray[np.integer]) -> None:
-    """Refuse walks whose padded form would be far larger than they are, because a few are far longer than the rest."""
-    cells, steps = len(lengths) * int(lengths.max()), int(lengths.sum())
-    most = max(MOST_CELLS, MOST_PADDING * steps)
-    if cells > most:
-        rule = (
-            f"walks padded to the longest must have at most {most} cells for their {steps} steps, got {cells}"
-        )
-        longest = f"walk {int(lengths.argmax())} has {int(lengths.max())} steps"
-        raise BadWalks(f"{rule}: cut the longest walks into pieces, {longest}")
 
 
 def checked_lengths(lengths: Sequence[int] | NDArray[np.integer]) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Read and write walks files. The suffix gives the format: `.npz`, `.jsonl` or `.csv`."""
+"""Read and write walks. The suffix gives the format: `.npz`, `.jsonl`, `.csv`, or `.walks`, a folder."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from cogmap.files import read_arrays, read_text, write_arrays, write_whole
 from cogmap.records import Walks
 from cogmap.walks.csv_table import format_csv, parse_csv
 from cogmap.walks.jsonl import format_jsonl, parse_jsonl
+from cogmap.walks.log import SUFFIX, WalkLog, open_log, save_log, translate_log
 from cogmap.walks.npz import (
     arrays_from_walks,
     holds_views,
@@ -22,8 +23,9 @@ from cogmap.walks.npz import (
 from cogmap.walks.views import ViewWalks
 from cogmap.walks.vocabulary import check_labels, translate
 
-SUFFIXES = (".npz", ".jsonl", ".csv")
-_RULE = "a walks file must end in .npz, .jsonl or .csv"
+SUFFIXES = (".npz", ".jsonl", ".csv", SUFFIX)
+MOST_TEXT = 256 << 20  # bytes of a .jsonl or .csv that is read at once, some 60 bytes of memory for each
+_RULE = "a walks file must end in .npz, .jsonl, .csv or .walks"
 
 
 def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
@@ -32,6 +34,8 @@ def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
     like: walks whose vocabulary to use; read a test set `like` its training set. Without it, if the file does not
         state its vocabulary, labels are sorted and the number of observations or actions is the largest index plus one.
 
+    A `.walks` folder is mapped and may be larger than memory. Walks of which a few are far longer than the rest stay
+    as they are. Both are a `WalkLog`.
     A file of images or vectors gives `ViewWalks`; `learn` clusters them, and a run's quantizer turns new ones into
     plain walks.
     """
@@ -41,7 +45,7 @@ def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
         walks = parse()
         if like is None or isinstance(walks, ViewWalks):  # views have no vocabulary until they are clustered
             return walks
-        return translate(walks, like)
+        return translate_log(walks, like) if isinstance(walks, WalkLog) else translate(walks, like)
 
 
 def _parser(path: Path, like: Walks | None) -> Callable[[], Walks]:
@@ -51,10 +55,24 @@ def _parser(path: Path, like: Walks | None) -> Callable[[], Walks]:
             arrays = read_arrays(path, BadWalks)
             return partial(view_walks_from_arrays if holds_views(arrays) else walks_from_arrays, arrays)
         case ".jsonl":
-            return partial(parse_jsonl, read_text(path, BadWalks, "walks"))
+            return partial(parse_jsonl, _text(path))
         case ".csv":
-            return partial(parse_csv, read_text(path, BadWalks, "walks"), like)
+            return partial(parse_csv, _text(path), like)
+        case ".walks":
+            walks = open_log(path)
+            return lambda: walks
     raise BadWalks(f"{_RULE}, got {path.name!r}")
+
+
+def _text(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+    except (OSError, ValueError):
+        size = 0  # reading it says why
+    if size > MOST_TEXT:
+        rule = f"{path} must have at most {MOST_TEXT} bytes to be read at once, got {size}"
+        raise BadWalks(f"{rule}: convert it once with `cogmap convert {path} --out {path.stem}{SUFFIX}`")
+    return read_text(path, BadWalks, "walks")
 
 
 def save_walks(path: str | Path, walks: Walks) -> None:
@@ -68,6 +86,9 @@ def save_walks(path: str | Path, walks: Walks) -> None:
         return
     if isinstance(walks, ViewWalks):
         raise BadOutput(f"walks of views must be saved as .npz, got {path.name!r}")
+    if path.suffix == SUFFIX:
+        save_log(path, walks)
+        return
     with write_whole(path) as stream:
         for piece in format_jsonl(walks) if path.suffix == ".jsonl" else format_csv(walks):
             stream.write(piece.encode())

@@ -29,11 +29,17 @@ def truth_path(walks_path: str | Path) -> Path:
     return path if path.name.endswith(_SUFFIX) else path.with_name(path.stem + _SUFFIX)
 
 
-def save_truth(walks_path: str | Path, truth: Truth, rooms: Integers | None = None) -> Path:
-    """Write the truth of the walks at `walks_path`. rooms: (B,), for walks in a family of rooms."""
+def save_truth(
+    walks_path: str | Path, truth: Truth, rooms: Integers | None = None, positions: bool = True
+) -> Path:
+    """Write the truth of the walks at `walks_path`.
+
+    rooms: (B,), for walks in a family of rooms.
+    positions: false for a log that is too long to keep them: the truth is then the world alone.
+    """
     world = truth.world
     arrays: dict[str, NDArray[Any]] = {
-        "positions": truth.positions,
+        **({"positions": truth.positions} if positions else {}),
         "next_position": world.next_position,
         "observation": world.observation,
         "num_observations": np.array(world.num_observations),
@@ -60,13 +66,25 @@ def load_truth(walks_path: str | Path, walks: Walks | None = None) -> Truth:
     path = truth_path(walks_path)
     arrays = read_arrays(path, BadWalks)
     with prefix_errors(path):
-        world, positions = _world(arrays), integer_array(arrays, "positions", 2)
+        world = _world(arrays)
+        if "positions" not in arrays and walks is not None and hasattr(walks, "starts"):
+            rule = "the truth of a log drawn part by part is its world, without positions"
+            raise BadWalks(f"{rule}: draw fewer walks with another --walk-seed, as .npz, to score on")
+        positions = integer_array(arrays, "positions", 2)
         if walks is None:
             return Truth(positions, world)
         if positions.shape != walks.observations.shape:
             rule = f"`positions` must have the shape of the walks, {walks.observations.shape}"
             raise BadWalks(f"{rule}, got {positions.shape}")
         return Truth(positions, _in_vocabulary_of(walks, world))
+
+
+def count_true_places(walks_path: str | Path) -> int:
+    """The places of the true world of the walks at `walks_path`."""
+    path = truth_path(walks_path)
+    arrays = read_arrays(path, BadWalks)
+    with prefix_errors(path):
+        return _world(arrays).num_positions
 
 
 def _world(arrays: Arrays) -> TableWorld:

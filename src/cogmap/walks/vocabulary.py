@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,21 +73,32 @@ def translate(walks: Walks, like: Walks) -> Walks:
 def _translate(
     name: str, values: Integers, mask: Booleans, own: Labels | None, known: Labels | None
 ) -> Integers:
-    if own is None or own == known:
+    new = new_numbers(name, own, known)
+    if new is None or own is None or known is None:
         return values
+    translated = np.where(mask, new[values], 0)
+    unknown = np.argwhere(translated < 0)
+    if unknown.size:
+        walk, step = unknown[0]
+        refuse_unknown(name, own[values[walk, step]], int(walk), int(step), known)
+    return translated
+
+
+def new_numbers(name: str, own: Labels | None, known: Labels | None) -> Integers | None:
+    """The known number of each own label, -1 for one that is not known; None if numbers stay as they are."""
+    if own is None or own == known:
+        return None
     if known is None:
         raise BadWalks(
             f"every {name} must be an integer, as in the walks to match, got the labels {own[0]!r:.60}, ..."
         )
     index = {label: number for number, label in enumerate(known)}
-    new = np.array([index.get(label, -1) for label in own], dtype=np.int32)
-    translated = np.where(mask, new[values], 0)
-    unknown = np.argwhere(translated < 0)
-    if unknown.size:
-        walk, step = unknown[0]
-        where = f"label {own[values[walk, step]]!r:.60} (the {name} of walk {walk}, step {step})"
-        raise BadWalks(f"{where} is not known, {_listed(known)}")
-    return translated
+    return np.array([index.get(label, -1) for label in own], dtype=np.int32)
+
+
+def refuse_unknown(name: str, label: str, walk: int, step: int, known: Labels) -> NoReturn:
+    where = f"label {label!r:.60} (the {name} of walk {walk}, step {step})"
+    raise BadWalks(f"{where} is not known, {_listed(known)}")
 
 
 def _listed(labels: Labels, most: int = 8) -> str:
