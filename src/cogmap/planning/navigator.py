@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.errors import BadConfig, NotOnMap
-from cogmap.planning.localise import MIN_CERTAINTY, belief_model, suggestion_likelihood
+from cogmap.maps.belief import SURPRISE, belief_model
+from cogmap.planning.localise import MIN_CERTAINTY
 from cogmap.planning.shortest_paths import (
     Goal,
     ShortestPathTree,
@@ -51,7 +52,7 @@ class Navigator:
     """Takes one action and observation at a time, and gives the estimated node, its certainty and the next action.
 
     sure: the certainty from which the agent walks to its goal; below it, the agent explores to localise itself.
-    slip, noise: how often the world may differ from the map, see `belief_model`.
+    slip, noise: how often the world may differ from the map before it was tried, see `belief_model`.
     trust: the probability that a node suggested from outside, for instance by a model's codes, is right.
     """
 
@@ -60,8 +61,8 @@ class Navigator:
         cognitive_map: CognitiveMap,
         rng: np.random.Generator | None = None,
         sure: float = MIN_CERTAINTY,
-        slip: float = 0.01,
-        noise: float = 0.01,
+        slip: float = SURPRISE,
+        noise: float = SURPRISE,
         trust: float = 0.9,
     ) -> None:
         for name, value in (("sure", sure), ("trust", trust)):
@@ -73,7 +74,6 @@ class Navigator:
         self._rng = np.random.default_rng(0) if rng is None else rng
         self._model = belief_model(cognitive_map, slip, noise)
         self._graph = transition_graph(cognitive_map)
-        self._shows = np.eye(cognitive_map.num_observations)[cognitive_map.node_observation]  # (V, O)
         self._next_node = next_node_table(cognitive_map)  # (V, A), -1 where unknown
         self._trees: dict[tuple[tuple[int, ...], frozenset[int]], ShortestPathTree] = {}
         self._penalty = np.zeros(len(self._graph.source))  # (E,) extra length of each edge
@@ -81,7 +81,7 @@ class Navigator:
 
     def reset(self) -> None:
         """Return to the uniform prior, as after the agent was moved. The penalties of wrong edges are kept."""
-        self.belief: Floats = self._model.uniform_prior()  # (V,)
+        self.belief: Floats = self._model.prior.copy()  # (V,)
         self.surprises = 0
         self.last_observation: int | None = None
         self._expected = -1  # the node by dead reckoning on the map; -1 before the agent was ever sure
@@ -169,15 +169,16 @@ class Navigator:
         action helps walks on.
         """
         moved = self._model.after_each_action(self.belief)  # (A, V)
-        shown = moved @ self._shows  # (A, O)
+        shown = self._model.shows(moved)  # (A, O)
         entropy = _entropy(moved) - _entropy(shown)  # (A,)
         known = self._model.known @ self.belief  # (A,)
         entropy[known < known.max() / 2] = np.inf
         return int(self._rng.choice(np.flatnonzero(entropy <= entropy.min() + _ENTROPY_TOLERANCE)))
 
     def _take_suggestion(self, node: int) -> None:
-        suggested = np.array([node], dtype=np.int32)
-        self.belief = self.belief * suggestion_likelihood(suggested, len(self.belief), self.trust)[:, 0]
+        likelihood = np.full(len(self.belief), (1 - self.trust) / len(self.belief))
+        likelihood[node] += self.trust
+        self.belief = self.belief * likelihood
         self.belief /= self.belief.sum()
 
     def _move_expected(self, action: int) -> None:
