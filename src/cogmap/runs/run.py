@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.planning.localise import Belief, read_history, whereabouts
+from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve
 from cogmap.records import Codes, Integers, Labels, Plan, Walks
 from cogmap.runs.folder import MODEL_FILE, RunFolder
@@ -113,6 +114,22 @@ class Run(RunFolder):
     def plan(self, here: int, there: Goal, avoid: Sequence[Any] = (), strict: bool = False) -> Plan:
         """The shortest path between two nodes, past the observations to `avoid` (indices or labels)."""
         return solve(self.map, here, there, avoid=avoid, strict=strict)
+
+    def policy(
+        self,
+        goal: Goal | None = None,
+        avoid: Sequence[Any] = (),
+        costs: Mapping[Any, float] | None = None,
+        discount: float | None = None,
+    ) -> Policy:
+        """The best action at every node, where moves are a matter of chance.
+
+        goal: a node, several, or `Showing` an observation; None is the rewards of the walks.
+        avoid: observations that must not be passed on the way.
+        costs: extra steps that it is worth to keep away from an observation.
+        discount: of a step, below 1. With a goal there is none by default; of rewards it is 0.95.
+        """
+        return find_policy(self.map, goal, avoid, costs, discount)
 
     def save(self, folder: str | Path) -> Run:
         """Copy the run to another folder, which must not be there yet: the way to keep a run of `learn(out=None)`."""

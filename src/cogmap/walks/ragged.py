@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,13 @@ def walks_from_columns(observations: Column, actions: Column, lengths: Sequence[
         observation_labels=observation_labels,
         action_labels=action_labels,
     )
+
+
+def with_rewards(walks: Walks, rewards: NDArray[Any]) -> Walks:
+    """The walks with the rewards of all their actions, walk after walk."""
+    padded = np.zeros(walks.actions.shape)
+    padded[walks.step_mask()[:, 1:]] = rewards
+    return replace(walks, rewards=padded)
 
 
 def walks_from_rows(
