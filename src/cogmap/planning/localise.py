@@ -1,7 +1,7 @@
 """Where on the map the agent is: by the belief filter of the map, by its codes, or by elimination.
 - On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist.
 - On any other map the belief filter decides (`maps/belief.py`), with codes as evidence by how much they were worth on
-  held-out walks. Where it is in doubt, the codes decide.
+  held-out walks. Where it is in doubt, the codes decide, if they stand for a node.
 - Without codes, and on a map without chance, elimination decides: it starts with every node that shows the first
   observation, follows the actions, and drops the nodes that contradict the next observation. It is the filter's answer
   where nothing can go wrong, and it does not have to choose between several nodes of one place.
@@ -21,8 +21,7 @@ from cogmap.maps.belief import SURPRISE, Read, belief_model, code_rows, read_wal
 from cogmap.records import Codes, CognitiveMap, Floats, Integers
 
 MIN_CERTAINTY = 0.9  # of the likeliest node, for the agent to be sure
-# The same on a map with chance, where the agent is seldom sure: one node is likelier than all others together.
-_LIKELIEST = 0.5
+_LIKELIEST = 0.5  # one node is likelier than all others together
 
 # Comparisons held in memory at once: tuples to locate times tuples of the map.
 _COMPARISONS_AT_ONCE = 4_000_000
@@ -82,7 +81,7 @@ def whereabouts(
     if cognitive_map.kind == "paper":
         return by_code
     read = read_history(cognitive_map, observations, actions, lengths, codes)
-    least = _LIKELIEST if has_chance(cognitive_map) else MIN_CERTAINTY
+    least = np.where(by_code >= 0, MIN_CERTAINTY, _LIKELIEST)
     nodes = np.where(read.certainty >= least, read.nodes, by_code)
     by_step = np.arange(observations.shape[1])
     return np.where(by_step < lengths[:, None], nodes, -1).astype(np.int32)
