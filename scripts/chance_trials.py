@@ -1,9 +1,9 @@
-"""Worlds with chance that nothing was tuned to: sample a log, learn it, compare map, filter and policies with the truth.
+"""Worlds with chance that nothing was tuned to: sample a log, learn it, compare map and policies with the truth.
 
 python scripts/chance_trials.py [NAME ...] [--seed 0] [--minutes 6] [--runs FOLDER] [--remap] [--out results/chance.csv]
 
 Names: slip10, slip20, slip30 and noise10, noise20 (rooms of 8x10 with 4 colours), lake (FrozenLake 8x8), cliff, taxi.
-Logs have 1024 walks of 400 steps, scores are on 64 other walks. Truth is used only to score. Rows are appended to --out.
+Logs have 1024 walks of 400 steps, scores are on 64 other walks. Truth is used only to score. Rows go to --out.
 A run that is in --runs already is not trained again; --remap builds its map anew.
 """
 
@@ -49,7 +49,9 @@ def noisy(world: TableWorld, share: float) -> ChanceWorld:
     sure = chance_world(world, source, action, target, probability, reward)
     seen = np.full((world.num_positions, world.num_observations), share / world.num_observations)
     seen[np.arange(world.num_positions), world.observation] += 1 - share
-    moves = {each.name: getattr(sure, each.name) for each in fields(ChanceWorld) if each.name.startswith("move_")}
+    moves = {
+        each.name: getattr(sure, each.name) for each in fields(ChanceWorld) if each.name.startswith("move_")
+    }
     return ChanceWorld(**table_fields(sure) | moves, observation_probability=seen)
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -472,6 +473,14 @@ class CognitiveMap:
                 *(column.tolist() for column in columns), strict=True
             )
         ]
+
+    def to_gymnasium(self, goal: int | None = None, max_steps: int | None = None) -> Any:
+        """The map as a Gymnasium environment that shows observations, never nodes (extra `gym`).
+
+        goal: the node at which an episode ends with reward 1; None is the rewards of the map, and no end.
+        max_steps: actions after which an episode is truncated; None is never.
+        """
+        return import_module("cogmap.maps.dream").environment_of_map(self, goal, max_steps)
 
     def to_networkx(self) -> Any:
         """The map as a MultiDiGraph: an edge's key is its action, since two actions may lead the same way."""

@@ -7,7 +7,8 @@ from the same places; steps are counted from there.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from cogmap.environments.bayes import filter_walks
 from cogmap.environments.chance import moves_of
 from cogmap.environments.policies import best_policy, mean_rewards, quickest_policy
 from cogmap.errors import BadWalks, NoPath
+from cogmap.evaluation.ged import true_map
 from cogmap.maps.belief import belief_model, read_walks
 from cogmap.planning.navigator import Navigator
 from cogmap.planning.policies import DISCOUNT, find_policy
@@ -39,7 +41,10 @@ class ChanceScores:
         float | None
     )  # mean total variation between moves of map and world, weighed by visits
     goals_reached: float | None  # share of goals reached in closed loop
-    steps_over_oracle: float | None  # steps of those journeys, divided by the oracle's expected ones
+    steps_over_oracle: (
+        float | None
+    )  # steps of those journeys, divided by the expected ones of who knows its position
+    steps_over_true_map: float | None  # the same divided by the steps of this agent with the true map
     value_share: float | None  # value of the map's policy for rewards: 1 is the best, 0 acting at random
 
 
@@ -52,13 +57,16 @@ def score_chance(
     seed: int = 0,
 ) -> ChanceScores:
     """place: (V,) the position that each node stands for, -1 for none."""
-    reached, ratio = closed_loop(cognitive_map, truth.world, place, goals, np.random.default_rng(seed))
+    ours = closed_loop(cognitive_map, truth.world, place, goals, seed)
+    everywhere = np.arange(truth.world.num_positions, dtype=np.int32)
+    knowing = closed_loop(true_chance_map(truth.world), truth.world, everywhere, goals, seed)
     return ChanceScores(
         map_log_loss=map_log_loss(cognitive_map, walks),
         exact_log_loss=_exact_log_loss(walks, truth.world),
         probability_distance=probability_distance(cognitive_map, truth.world, place),
-        goals_reached=reached,
-        steps_over_oracle=ratio,
+        goals_reached=ours.reached,
+        steps_over_oracle=ours.over_oracle(),
+        steps_over_true_map=ours.over(knowing),
         value_share=value_share(cognitive_map, truth.world, np.random.default_rng(seed)),
     )
 
@@ -104,33 +112,95 @@ def probability_distance(cognitive_map: CognitiveMap, world: TableWorld, place: 
 
 
 def closed_loop(
-    cognitive_map: CognitiveMap, world: TableWorld, place: Integers, goals: int, rng: np.random.Generator
-) -> tuple[float | None, float | None]:
-    """The share of goals that are reached, and the steps to them divided by the oracle's expected ones."""
+    cognitive_map: CognitiveMap, world: TableWorld, place: Integers, goals: int, seed: int = 0
+) -> Journeys:
+    """Journeys to `goals` random places that have a node."""
     nodes = np.flatnonzero(place >= 0)
-    if not goals or not nodes.size:
-        return None, None
-    taken, expected, reached = 0, 0.0, 0
-    for _ in range(goals):
-        goal = int(rng.choice(nodes))
-        best = quickest_policy(world, int(place[goal])).value  # (P,)
-        navigator, stepper = _looked_around(cognitive_map, world, best, rng)
-        if stepper is None:
+    journeys = Journeys([], [])
+    if not nodes.size:
+        return journeys
+    best = {}
+    of_place: dict[int, list[int]] = {}  # a place may have several nodes
+    for node in nodes.tolist():
+        of_place.setdefault(int(place[node]), []).append(node)
+    for attempt in range(goals):
+        # Every attempt has its own random numbers, so that other maps get the same starts, goals and first steps.
+        rng = np.random.default_rng([seed, attempt])
+        position = int(rng.integers(world.num_positions))
+        if position not in of_place:
+            journeys.add(None, np.inf)
             continue
-        oracle = best[stepper.position]
-        steps = _walk(navigator, stepper, goal, int(place[goal]))
-        if steps is not None:
-            reached += 1
-            taken += steps
-            expected += oracle
-    return reached / goals, taken / expected if expected else None
+        if position not in best:
+            best[position] = quickest_policy(world, position).value  # (P,)
+        navigator, stepper = _looked_around(cognitive_map, world, best[position], rng)
+        if stepper is not None:
+            oracle = float(best[position][stepper.position])
+            journeys.add(_walk(navigator, stepper, of_place[position], position), oracle)
+    return journeys
+
+
+class Journeys(NamedTuple):
+    """Journeys in closed loop."""
+
+    steps: list[int | None]  # of each; None where the goal was not reached
+    oracle: list[float]  # expected steps of the oracle from the same place
+
+    def add(self, steps: int | None, oracle: float) -> None:
+        self.steps.append(steps)
+        self.oracle.append(oracle)
+
+    @property
+    def reached(self) -> float | None:
+        """The share of goals that were reached."""
+        return float(np.mean([steps is not None for steps in self.steps])) if self.steps else None
+
+    def over_oracle(self) -> float | None:
+        """Steps of those that arrived, divided by the oracle's expected ones."""
+        pairs = [pair for pair in zip(self.steps, self.oracle, strict=True) if pair[0] is not None]
+        return sum(steps or 0 for steps, _ in pairs) / sum(oracle for _, oracle in pairs) if pairs else None
+
+    def over(self, other: Journeys) -> float | None:
+        """Steps divided by those of another agent, where both arrived."""
+        pairs = [
+            (mine, theirs)
+            for mine, theirs in zip(self.steps, other.steps, strict=True)
+            if mine is not None and theirs is not None
+        ]
+        return sum(mine for mine, _ in pairs) / sum(theirs for _, theirs in pairs) if pairs else None
+
+
+def true_chance_map(world: TableWorld, visits: int = 100_000) -> CognitiveMap:
+    """The map that a world would have after very many visits: one node for each position, with all probabilities."""
+    source, action, target, probability, reward = moves_of(world)
+    legal = world.legal_actions()[source, action]
+    seen: Floats = np.eye(world.num_observations)[world.observation]
+    if isinstance(world, ChanceWorld) and world.observation_probability is not None:
+        seen = world.observation_probability
+    node, observation = (column.astype(np.int32) for column in np.nonzero(seen))
+    support = np.maximum(1, probability[legal] * visits / world.num_actions).astype(np.int32)
+    return replace(
+        true_map(world),
+        kind="minimal",
+        node_support=np.full(world.num_positions, visits, dtype=np.int32),
+        edge_source=source[legal],
+        edge_action=action[legal],
+        edge_target=target[legal],
+        edge_support=support,
+        edge_probability=probability[legal],
+        edge_imagined=None,
+        edge_reward=None if reward is None else reward[legal],
+        seen_node=node,
+        seen_observation=observation,
+        seen_probability=seen[node, observation],
+        start_probability=world.start_probability,
+    )
 
 
 def _looked_around(
     cognitive_map: CognitiveMap, world: TableWorld, best: Floats, rng: np.random.Generator
 ) -> tuple[Navigator, TableStepper | None]:
     """An agent after a random walk, at a position from which the goal can be reached; none if there is no such."""
-    navigator = Navigator(cognitive_map, rng)
+    navigator = Navigator(cognitive_map, np.random.default_rng(0))
     starts = np.flatnonzero(np.isfinite(best) & (best > 0))
     if not starts.size:
         return navigator, None
@@ -146,7 +216,7 @@ def _looked_around(
             return navigator, stepper
 
 
-def _walk(navigator: Navigator, stepper: TableStepper, goal: int, position: int) -> int | None:
+def _walk(navigator: Navigator, stepper: TableStepper, goal: list[int], position: int) -> int | None:
     """The number of steps to the goal; None if it is not reached."""
     legal = stepper.world.legal_actions()
     for step in range(1, MAX_STEPS + 1):

@@ -64,6 +64,7 @@ class Scores:
     probability_distance: float | None = None
     goals_reached: float | None = None
     steps_over_oracle: float | None = None
+    steps_over_true_map: float | None = None
     value_share: float | None = None
     valid_share: float | None = None  # share of rollout candidates that are at the target
     valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
@@ -142,6 +143,7 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "probability_distance": ("distance of probabilities", ratio),
     "goals_reached": ("goals reached by policy", _percent),
     "steps_over_oracle": ("steps / oracle's expected", ratio),
+    "steps_over_true_map": ("steps / with the true map", ratio),
     "value_share": ("value of rewards collected", _percent),
     "valid_share": ("valid candidates", _percent),
     "valid_share_with_tail": ("valid candidates, tail evaluated", _percent),
