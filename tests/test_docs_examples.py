@@ -213,6 +213,23 @@ def _check_plan(called: Called, printed: str) -> None:
 METRICS = {"TestAccu", "TestAccu ceiling", "ImpFallback", "RatioSP", "NormGED"}
 
 
+def _check_policy(called: Called, printed: str) -> None:
+    """Every node has an action, is the goal, or leads nowhere; an action arrives with some probability."""
+    if "--json" not in called.arguments:
+        assert printed.startswith("Policy(")
+        return
+    policy = json.loads(printed)
+    assert len(policy["action"]) == len(policy["arrival"]) == load_map(called.run / "map.npz").num_nodes
+    acts = [
+        arrival
+        for arrival, index in zip(policy["arrival"], policy["action_indices"], strict=True)
+        if index >= 0
+    ]
+    assert acts
+    assert all(0 < arrival <= 1 for arrival in acts)
+    assert all(policy["arrival"][goal] == 1 for goal in policy["goals"])
+
+
 def _check_evaluate(called: Called, printed: str) -> None:
     if (called.run / "scores.rooms.json").exists():
         by_room = json.loads((called.run / "scores.rooms.json").read_text())
@@ -252,6 +269,7 @@ CHECKS: dict[str, Callable[[Called, str], None]] = {
     "check": _check_check,
     "learn": _check_learn,
     "plan": _check_plan,
+    "policy": _check_policy,
     "evaluate": _check_evaluate,
     "report": _check_report,
     "map": _check_map,
