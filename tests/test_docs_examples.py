@@ -23,6 +23,7 @@ import cogmap
 from cogmap.cli import main
 from cogmap.evaluation.scores import Scores
 from cogmap.maps.store import load_map
+from cogmap.planning.localise import has_chance
 from cogmap.training import config
 from cogmap.walks.truth_store import load_truth, truth_path
 
@@ -186,7 +187,7 @@ def _check_learn(called: Called, printed: str) -> None:
     if "--words" in called.arguments:
         return
     assert found.warnings == ()
-    assert found.explained > 0.95
+    assert found.explained > (0.85 if has_chance(found) else 0.95)
 
 
 def _check_plan(called: Called, printed: str) -> None:

@@ -8,6 +8,7 @@ import { MapView } from "./shared/map_view.js";
 import { actionStyle } from "./shared/painter.js";
 import { shortestPlan, makeTransitions } from "./shared/planner.js";
 import { RoomView } from "./shared/room_view.js";
+import { hasChance } from "./shared/scene.js";
 import { dashSample, made, swatch } from "./shared/swatch.js";
 import { counted, percent } from "./shared/words.js";
 import { Views } from "./views.js";
@@ -96,6 +97,8 @@ export class Explorer {
     this.mainView.show(this.coloured(map), this.placement);
     this.listChoices();
     this.applyLook();
+    const thicker = hasChance(map.edges.probability) ? "likelier" : "more support";
+    element("legend-thickness").textContent = `thicker: ${thicker}`;
     const early = map.early ? " so far, while the run trains" : "";
     const count = counted(map.nodes.observation.length, "node");
     element("map-caption").textContent =
@@ -220,7 +223,7 @@ export class Explorer {
   /** On a map with chance: draw the policy to a goal, and say how likely it arrives from a start. Empty on others. */
   async policy({ start, goal, avoid }) {
     const { map } = this;
-    if (goal === null || !map?.edges.probability?.some((share) => share < 0.9)) return "";
+    if (goal === null || !hasChance(map?.edges.probability)) return "";
     const { kind, revision } = map;
     const found = await ask("policy", { map: kind, revision, goal, avoid: [...avoid] });
     if (this.map !== map) return "";

@@ -11,9 +11,14 @@ function widthSteps(support) {
   );
 }
 
+/** Whether some edge of these probabilities is a matter of chance. */
+export function hasChance(probability) {
+  return probability?.some((share) => share < SELDOM) ?? false;
+}
+
 /** On a map with chance the thickness is the probability, 0 to 3; null on any other. */
 function chanceSteps(probability) {
-  if (!probability?.some((share) => share < SELDOM)) return null;
+  if (!hasChance(probability)) return null;
   return Uint8Array.from(probability, (share) => Math.min(WIDTHS - 1, Math.floor(WIDTHS * share)));
 }
 
