@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-NEGLIGIBLE = 1e-7  # a node this much less likely than the likeliest is dropped
+NEGLIGIBLE = 1e-5  # a node this much less likely than the likeliest is dropped
 
 
 @njit(cache=True)
