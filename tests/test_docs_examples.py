@@ -23,6 +23,7 @@ import cogmap
 from cogmap.cli import main
 from cogmap.evaluation.scores import Scores
 from cogmap.maps.store import load_map
+from cogmap.planning.localise import has_chance
 from cogmap.training import config
 from cogmap.walks.truth_store import load_truth, truth_path
 
@@ -186,7 +187,7 @@ def _check_learn(called: Called, printed: str) -> None:
     if "--words" in called.arguments:
         return
     assert found.warnings == ()
-    assert found.explained > 0.95
+    assert found.explained > (0.85 if has_chance(found) else 0.95)
 
 
 def _check_plan(called: Called, printed: str) -> None:
@@ -211,6 +212,23 @@ def _check_plan(called: Called, printed: str) -> None:
 
 
 METRICS = {"TestAccu", "TestAccu ceiling", "ImpFallback", "RatioSP", "NormGED"}
+
+
+def _check_policy(called: Called, printed: str) -> None:
+    """Every node has an action, is the goal, or leads nowhere; an action arrives with some probability."""
+    if "--json" not in called.arguments:
+        assert printed.startswith("Policy(")
+        return
+    policy = json.loads(printed)
+    assert len(policy["action"]) == len(policy["arrival"]) == load_map(called.run / "map.npz").num_nodes
+    acts = [
+        arrival
+        for arrival, index in zip(policy["arrival"], policy["action_indices"], strict=True)
+        if index >= 0
+    ]
+    assert acts
+    assert all(0 < arrival <= 1 for arrival in acts)
+    assert all(policy["arrival"][goal] == 1 for goal in policy["goals"])
 
 
 def _check_evaluate(called: Called, printed: str) -> None:
@@ -257,6 +275,7 @@ CHECKS: dict[str, Callable[[Called, str], None]] = {
     "convert": _check_convert,
     "learn": _check_learn,
     "plan": _check_plan,
+    "policy": _check_policy,
     "evaluate": _check_evaluate,
     "report": _check_report,
     "map": _check_map,

@@ -31,6 +31,10 @@ COMMANDS = {  # name: (module, what it does)
     "check": ("cogmap.commands.check", "say what a walks file holds, and what is odd about it"),
     "learn": ("cogmap.commands.learn", "train on walks, encode them, build the map: a run folder"),
     "plan": ("cogmap.commands.plan", "find shortest paths between moments of walks, on a run's map"),
+    "policy": (
+        "cogmap.commands.policy",
+        "find the best action at every node, where moves are a matter of chance",
+    ),
     "evaluate": ("cogmap.commands.evaluate", "score a run on test walks against their truth"),
     "report": ("cogmap.commands.report", "write report.html, a page that opens offline, and its figures"),
     "serve": ("cogmap.commands.serve", "the map explorer in a browser, on this machine only"),

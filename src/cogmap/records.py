@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -43,6 +44,7 @@ class Walks:
     num_actions: int
     observation_labels: Labels | None = None  # num_observations strings
     action_labels: Labels | None = None  # num_actions strings
+    rewards: Floats | None = None  # (B, N - 1) of each action; 0 past a walk's length
 
     def __post_init__(self) -> None:
         _take(self, "observations", 2, BadWalks)
@@ -65,6 +67,8 @@ class Walks:
         _check_range("actions", self.actions, self.num_actions, BadWalks)
         _check_labels("observation_labels", self.observation_labels, self.num_observations, BadWalks)
         _check_labels("action_labels", self.action_labels, self.num_actions, BadWalks)
+        if self.rewards is not None:
+            _take_rewards(self, "rewards", self.actions.shape, BadWalks)
 
     @property
     def num_walks(self) -> int:
@@ -86,6 +90,7 @@ class Walks:
             observations=self.observations[chosen],
             actions=self.actions[chosen],
             lengths=self.lengths[chosen],
+            rewards=None if self.rewards is None else self.rewards[chosen],
         )
 
 
@@ -284,6 +289,7 @@ EDGE_FIELDS = (
     "edge_support",
     "edge_probability",
     "edge_imagined",
+    "edge_reward",
 )
 
 
@@ -316,6 +322,12 @@ class CognitiveMap:
     model_accuracy: float | None = (
         None  # share of the same observations that the model predicts, beside `explained`
     )
+    start_probability: Floats | None = None  # (V,) of the node at which a walk starts; None is by support
+    edge_reward: Floats | None = None  # (E,) mean reward of the move; None without rewards
+    sign_code: Integers | None = None  # (C,) row of `code_tuples`, of held-out steps at known nodes
+    sign_node: Integers | None = None  # (C,) the node of these steps
+    sign_count: Integers | None = None  # (C,) how many they were; None is not counted
+    sign_weight: float | None = None  # how much codes say beside observations, 0 to 1; None is not known
 
     def __post_init__(self) -> None:
         for name in ("node_observation", "node_support", "edge_source", "edge_action", "edge_target"):
@@ -372,6 +384,31 @@ class CognitiveMap:
             rule = f"`edge_imagined` must hold {self.num_edges} truth values"
             raise BadRun(f"{rule}, got {imagined.dtype} of shape {imagined.shape}")
         object.__setattr__(self, "edge_imagined", _read_only(imagined.copy()))
+        if self.start_probability is not None:
+            _take_shares(
+                self, "start_probability", np.zeros(self.num_nodes, dtype=np.int64), (self.num_nodes,)
+            )
+        if self.edge_reward is not None:
+            _take_rewards(self, "edge_reward", self.edge_source.shape)
+        self._take_signs()
+
+    def _take_signs(self) -> None:
+        """How often each tuple of codes was met at each node: all of it or nothing."""
+        names = ("sign_code", "sign_node", "sign_count")
+        if all(getattr(self, name) is None for name in names):
+            return
+        for name in names:
+            _take(self, name, 1, BadRun)
+        code, node, count = (np.asarray(getattr(self, name)) for name in names)
+        if not code.shape == node.shape == count.shape:
+            rule = f"`sign_node` and `sign_count` must have shape {code.shape}"
+            raise BadRun(f"{rule}, got {node.shape} and {count.shape}")
+        _check_range("sign_code", code, len(self.code_tuples), BadRun)
+        _check_range("sign_node", node, self.num_nodes, BadRun)
+        if count.min(initial=0) < 0:
+            raise BadRun(f"`sign_count` must be at least 0, got {count.min()}")
+        if self.sign_weight is not None and not 0 <= self.sign_weight <= 1:
+            raise BadRun(f"`sign_weight` must be from 0 to 1, got {self.sign_weight}")
 
     @property
     def num_nodes(self) -> int:
@@ -394,9 +431,19 @@ class CognitiveMap:
         kept = np.sort(best[best >= 0])
         return replace(
             self,
-            **{name: getattr(self, name)[kept] for name in EDGE_FIELDS if name != "edge_probability"},
-            edge_probability=np.ones(len(kept)),
+            **{name: getattr(self, name)[kept] for name in EDGE_FIELDS if getattr(self, name) is not None}
+            | {"edge_probability": np.ones(len(kept))},
         )
+
+    def move_probability(self) -> Floats:
+        """(E,) of each edge of `deterministic()`: how likely its action leads there on this map."""
+        if self.deterministic() is self:
+            return np.asarray(self.edge_probability)
+        move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action
+        most = np.zeros(self.num_nodes * self.num_actions)
+        np.maximum.at(most, move, np.asarray(self.edge_probability))
+        drawn = self.deterministic()
+        return most[drawn.edge_source.astype(np.int64) * self.num_actions + drawn.edge_action]
 
     def node_rows(self) -> list[dict[str, Any]]:
         """A dictionary a node: its id, observation, label and support."""
@@ -436,6 +483,14 @@ class CognitiveMap:
                 *(column.tolist() for column in columns), strict=True
             )
         ]
+
+    def to_gymnasium(self, goal: int | None = None, max_steps: int | None = None) -> Any:
+        """The map as a Gymnasium environment that shows observations, never nodes (extra `gym`).
+
+        goal: the node at which an episode ends with reward 1; None is the rewards of the map, and no end.
+        max_steps: actions after which an episode is truncated; None is never.
+        """
+        return import_module("cogmap.maps.dream").environment_of_map(self, goal, max_steps)
 
     def to_networkx(self) -> Any:
         """The map as a MultiDiGraph: an edge's key is its action, since two actions may lead the same way."""
@@ -487,16 +542,27 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
 
 
 def _take_shares(record: Any, name: str, of: NDArray[Any], shape: tuple[int, ...]) -> None:
-    """Replace a field by a read-only copy; raise unless it holds probabilities whose sum is at most 1 for each `of`."""
+    """Replace a field by a read-only copy; raise unless it holds probabilities that sum to one for each `of`."""
     array = np.asarray(getattr(record, name))
     if array.dtype.kind not in "fiu" or array.shape != shape:
         raise BadRun(f"`{name}` must hold numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
     array = array.astype(np.float64)
     if not np.isfinite(array).all() or (array < 0).any():
         raise BadRun(f"`{name}` must hold probabilities, got {array.min()} to {array.max()}")
-    most = np.bincount(of, weights=array).max(initial=0.0)
-    if most > 1 + 1e-6:
-        raise BadRun(f"`{name}` must sum to at most 1, got {most}")
+    total = np.bincount(of, weights=array)[np.unique(of)]
+    if total.size and np.abs(total - 1).max() > _SUM_TOLERANCE:
+        raise BadRun(f"`{name}` must sum to one, got {total[np.abs(total - 1).argmax()]}")
+    object.__setattr__(record, name, _read_only(array))
+
+
+def _take_rewards(record: Any, name: str, shape: tuple[int, ...], error: type[CogmapError] = BadRun) -> None:
+    """Replace a field by a read-only copy; raise unless it holds finite numbers of this shape."""
+    array = np.asarray(getattr(record, name))
+    if array.dtype.kind not in "fiu" or array.shape != shape:
+        raise error(f"`{name}` must hold numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
+    array = array.astype(np.float64)
+    if not np.isfinite(array).all():
+        raise error(f"`{name}` must be finite, got NaN or infinity")
     object.__setattr__(record, name, _read_only(array))
 
 

@@ -158,7 +158,8 @@ def test_a_replay_finds_itself_and_does_not_jump(client):
     assert replay["teleported"] == []
     step = client.get("/api/replay/4/7").json()
     assert step["node"] == replay["nodes"][7]
-    assert step["certainty"] == pytest.approx(replay["certainty"][7], abs=1e-5)
+    # A replay drops nodes that are next to impossible.
+    assert step["certainty"] == pytest.approx(replay["certainty"][7], abs=1e-3)
     assert step["observation"] == replay["observations"][7]
 
 
@@ -221,3 +222,22 @@ def test_the_explorer_loads_no_network_and_no_plotting():
     script = "import sys, cogmap.app.application, cogmap.app.server; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"torch", "matplotlib", "sklearn"} & {name.split(".")[0] for name in run.stdout.split()}
+
+
+def test_the_policy_to_a_goal_and_how_likely_it_arrives(client):
+    found = client.post("/api/policy", json={"goal": 17}).json()
+    assert found["goals"] == [17]
+    assert found["actions"][17] is None
+    assert found["steps"] == pytest.approx(optimal_distances(ROOM)[:, 17])  # there is no chance in this map
+    assert set(found["arrival"]) == {1}
+    edges = client.get("/api/map/minimal").json()["edges"]
+    leads = dict(zip(zip(edges["source"], edges["action"], strict=True), edges["target"], strict=True))
+    assert all(
+        leads[node, action] == found["targets"][node]
+        for node, action in enumerate(found["actions"])
+        if node != 17
+    )
+    assert set(edges["probability"]) == {1}
+    assert client.post("/api/policy", json={"goal": 48}).status_code == 404
+    assert client.post("/api/policy", json={}).status_code == 422
+    assert client.post("/api/policy", json={"goal": 1, "showing": "red"}).status_code == 422

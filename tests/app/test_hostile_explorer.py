@@ -134,7 +134,7 @@ def test_long_walks_do_not_keep_others_from_showing(folder):
 
 def test_every_endpoint_that_computes_has_the_other_pool():
     computing = {one.work.__name__ for one in ENDPOINTS if one.computes}
-    assert computing == {"replay", "replay_step", "plans", "locate", "new_walk"}
+    assert computing == {"replay", "replay_step", "plans", "policy", "locate", "new_walk"}
     assert {one.work.__name__ for one in ENDPOINTS if one.grows} == {"plan", "step", "walk"}
 
 

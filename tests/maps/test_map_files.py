@@ -149,6 +149,6 @@ def test_json_holds_the_whole_map(tmp_path) -> None:
 
 
 def test_other_suffixes_are_refused_and_nothing_is_written(tmp_path) -> None:
-    with pytest.raises(BadOutput, match=r"must end in .graphml, .dot, .json, got 'map.png'"):
+    with pytest.raises(BadOutput, match=r"must end in .graphml, .dot, .json, .drn, .prism, got 'map.png'"):
         export_map(small_map(), tmp_path / "map.png")
     assert not list(tmp_path.iterdir())

@@ -1,15 +1,19 @@
 """The navigator in closed loop: it reaches its goals with the true map, with wrong maps, and after being moved."""
 
+import dataclasses
+
 import gymnasium
 import numpy as np
 import pytest
 from small_maps import damaged, map_from_edges
 
+from cogmap.environments.chance import with_slip
 from cogmap.environments.cube import AliasedCube
 from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig, BadWorld, NoPath, NotOnMap
+from cogmap.evaluation.chance import true_chance_map
 from cogmap.evaluation.ged import true_map
 from cogmap.planning.navigator import Navigator
 from cogmap.planning.shortest_paths import Showing
@@ -204,3 +208,46 @@ def test_bad_input():
         Navigator(line, sure=1)
     with pytest.raises(BadWorld, match=r"`position` must be in \[0, 12\), got 12"):
         TableStepper(torus(3, 4), 12)
+
+
+def test_on_a_map_with_chance_it_follows_a_policy_and_arrives():
+    world = with_slip(AliasedRoom(6, 8), 0.2)
+    found, rng = true_chance_map(world), np.random.default_rng(5)
+    navigator = Navigator(found, rng)
+    assert navigator.by_chance
+    for _ in range(20):
+        stepper = TableStepper(world, int(rng.integers(48)), rng)
+        goal = int(rng.integers(48))
+        navigator.reset()
+        navigator.observe(None, stepper.observation)
+        assert navigator.walk_to(goal, stepper, 600).reached
+
+
+def test_what_is_ruled_out_is_not_believed():
+    navigator = Navigator(map_from_edges([(0, 0, 1), (1, 0, 0)], [0, 0]))
+    navigator.observe(None, 0)
+    navigator.rule_out(0)
+    assert navigator.belief.tolist() == [0, 1]
+
+
+def test_an_action_that_does_not_do_what_the_map_says_is_tried_less():
+    # By the map action 0 leads from 0 to the goal 1 nine times in ten; in the world it stays. Action 1 goes by 2.
+    found = map_from_edges(
+        [(0, 0, 1, 900), (0, 0, 3, 100), (0, 1, 2, 1000), (2, 0, 1, 1000), (3, 0, 0, 1000), (1, 0, 0, 1000)],
+        [0, 1, 2, 3],
+        edge_probability=np.array([0.9, 0.1, 1, 1, 1, 1]),
+    )
+    found = dataclasses.replace(found, node_support=np.full(4, 1000))
+    world, position = {(0, 0): 0, (0, 1): 2, (2, 0): 1, (3, 0): 0, (1, 0): 0}, 0
+
+    def step(action):
+        nonlocal position
+        position = world.get((position, action), position)
+        return position
+
+    navigator = Navigator(found)
+    navigator.observe(None, 0)
+    journey = navigator.walk_to(1, step, 30)
+    assert journey.reached
+    assert position == 1
+    assert journey.surprises >= 1

@@ -104,6 +104,16 @@ ENDPOINTS = (
     ),
     Endpoint(
         "POST",
+        "/api/policy",
+        Handlers.policy,
+        "The best action at every node",
+        schema.Policy,
+        schema.PolicyRequest,
+        long=True,
+        computes=True,
+    ),
+    Endpoint(
+        "POST",
         "/api/locate",
         Handlers.locate,
         "Where a history leads to",

@@ -17,6 +17,7 @@ from cogmap.app.shown_map import ShownMap, cell_points
 from cogmap.app.watcher import RunWatcher
 from cogmap.environments.oracle import follow, true_edges
 from cogmap.errors import CogmapError, MissingExtra
+from cogmap.planning.policies import find_policy
 from cogmap.planning.shortest_paths import (
     Problem,
     Showing,
@@ -33,6 +34,7 @@ from cogmap.runs.folder import MapKind
 from cogmap.version import __version__
 
 _DIGITS = 4  # of a coordinate
+_MOST_MOVES = 1 << 19  # of a policy, which takes seconds from there on
 
 Body = TypeVar("Body")
 
@@ -155,6 +157,28 @@ class Handlers:
         shown, problem = self._asked_map(call.body), _problem(call.body)
         plan = solve(shown.map, problem.start, problem.goal, problem.avoid, problem.strict)
         return _plan_answer(shown, problem, plan, self._world)
+
+    def policy(self, call: Call[schema.PolicyRequest]) -> schema.Policy:
+        """The best action at every node, where it leads most likely, and how likely it arrives."""
+        shown, asked = self._asked_map(call.body), call.body
+        moves = shown.map.num_nodes * shown.map.num_actions
+        if moves > _MOST_MOVES:
+            raise Refusal(413, f"nodes times actions of a policy must be at most {_MOST_MOVES}, got {moves}")
+        goal: Any = asked.goal if asked.showing is None else Showing(asked.showing)
+        policy = find_policy(shown.map, goal, asked.avoid)
+        assert policy.arrival is not None
+        assert policy.steps is not None
+        acts = policy.action >= 0
+        targets = shown.next_node[np.arange(len(acts)), policy.action]
+        return {
+            "goals": list(policy.goals),
+            "actions": [action if action >= 0 else None for action in policy.action.tolist()],
+            "targets": [target if act else None for target, act in zip(targets.tolist(), acts, strict=True)],
+            "arrival": policy.arrival.round(_DIGITS).tolist(),
+            "steps": [
+                steps if np.isfinite(steps) else None for steps in policy.steps.round(_DIGITS).tolist()
+            ],
+        }
 
     def plans(self, call: Call[schema.PlansRequest]) -> schema.Plans:
         """One after the other, errors in their places."""

@@ -10,7 +10,8 @@ from cogmap.app import schema
 from cogmap.app.security import Deadline
 from cogmap.app.shown_map import ShownMap
 from cogmap.errors import BadWalks, NotOnMap
-from cogmap.planning.localise import MIN_CERTAINTY, BeliefModel, track
+from cogmap.maps.belief import BeliefModel
+from cogmap.planning.localise import MIN_CERTAINTY, track
 from cogmap.planning.shortest_paths import transition_graph
 from cogmap.records import Booleans, Floats, Integers, Truth, Walks
 
@@ -64,7 +65,7 @@ def replay_step(shown: ShownMap, walks: Walks, walk: int, step: int, until: Dead
 
 def filtered(model: BeliefModel, seen: Sequence[int], done: Sequence[int], until: Deadline) -> Floats:
     """(V,) the belief after a history."""
-    belief = model.after_seeing(model.uniform_prior(), seen[0])
+    belief = model.after_seeing(model.prior, seen[0])
     for action, observation in zip(done, seen[1:], strict=True):
         until.check()
         belief = model.after_seeing(model.after_action(belief, action), observation)

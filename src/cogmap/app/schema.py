@@ -75,6 +75,24 @@ class PlanRequest(OnMap, Problem):
     pass
 
 
+class PolicyRequest(OnMap):
+    model_config = ConfigDict(
+        json_schema_extra={"oneOf": [{"required": ["goal"]}, {"required": ["showing"]}]}
+    )
+    goal: Given[Index] = None
+    showing: Given[Named] = None
+    avoid: Names = ()
+
+    @model_validator(mode="after")
+    def _has_one_end(self) -> PolicyRequest:
+        if (self.goal is None) == (self.showing is None):
+            got = "neither" if self.goal is None else "both"
+            raise PydanticCustomError(
+                "ends", "must have one of `goal` and `showing`, got {got}", {"got": got}
+            )
+        return self
+
+
 class PlansRequest(OnMap):
     problems: Annotated[tuple[Problem, ...], Field(strict=False)]
 
@@ -105,6 +123,7 @@ def limited(limits: Limits) -> dict[type[Request], type[Request]]:
     seen = Annotated[Names, Field(min_length=1, max_length=longest), FailFast()]
     return {
         PlanRequest: create_model("PlanRequest", __base__=PlanRequest, avoid=avoid),
+        PolicyRequest: create_model("PolicyRequest", __base__=PolicyRequest, avoid=avoid),
         PlansRequest: create_model("PlansRequest", __base__=PlansRequest, problems=(problems, ...)),
         LocateRequest: create_model(
             "LocateRequest", __base__=LocateRequest, observations=(seen, ...), actions=(history, ...)
@@ -182,6 +201,7 @@ class EdgeColumns(TypedDict):
     action: list[Index]
     target: list[Index]
     support: list[Index]
+    probability: list[float]
     doubtful: list[Bit]
     wrong: NotRequired[list[Bit]]
 
@@ -276,6 +296,14 @@ class Plan(TypedDict):
     observations: list[Index]
     avoided: bool
     positions: list[Index] | None
+
+
+class Policy(TypedDict):
+    goals: list[Index]
+    actions: list[Index | None]
+    targets: list[Index | None]
+    arrival: list[float]
+    steps: list[float | None]
 
 
 class Plans(TypedDict):

@@ -71,7 +71,7 @@ class Session:
         seen = int(self.ground.observation[position])
         model = self.shown.belief
         expected = model.after_action(self.belief, action)
-        likelihood = float(expected @ model.likelihood[seen])
+        likelihood = float(expected @ model.likelihood(seen))
         self.belief = model.after_seeing(expected, seen)
         self.position, self.steps, self.surprise = position, self.steps + 1, -float(np.log(likelihood))
         self._note(action)
@@ -180,7 +180,7 @@ def new_session(
     origin = _origin(ground, asked)
     trail: Trail = deque(maxlen=kept_steps)
     name = secrets.token_urlsafe(12)
-    session = Session(name, shown, ground, origin, origin, shown.belief.uniform_prior(), trail)
+    session = Session(name, shown, ground, origin, origin, shown.belief.prior, trail)
     session.begin()
     for action in [shown.action_of(action) for action in asked.actions]:
         until.check()

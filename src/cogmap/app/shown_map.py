@@ -17,9 +17,9 @@ from cogmap.app.bodies import encode_columns
 from cogmap.errors import BadRun, NotOnMap
 from cogmap.evaluation.places import NodePlaces, true_places
 from cogmap.files import read_bytes
+from cogmap.maps.belief import BeliefModel, belief_model
 from cogmap.maps.layout import layout_map
 from cogmap.maps.store import load_map
-from cogmap.planning.localise import BeliefModel, belief_model
 from cogmap.planning.shortest_paths import next_node_table, observation_index, transition_graph
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, TableWorld, Truth, Walks
 from cogmap.report.colours import side_by_side
@@ -74,7 +74,7 @@ def open_map(
     found = load_map(path)
     transition_graph(found)  # made now, not at the first plan
     drawn = found.deterministic()  # one arrow a move
-    nodes, edges = _node_columns(drawn), _edge_columns(drawn)
+    nodes, edges = _node_columns(drawn), _edge_columns(drawn, found.move_probability())
     position = None
     if walks is not None and truth is not None and found.num_nodes:
         places = true_places(found, walks, truth)
@@ -137,12 +137,13 @@ def _layout(found: CognitiveMap) -> Floats:
     return np.stack((columns, rows), axis=1).astype(np.float64)
 
 
-def _edge_columns(found: CognitiveMap) -> schema.EdgeColumns:
+def _edge_columns(found: CognitiveMap, probability: Floats) -> schema.EdgeColumns:
     return {
         "source": found.edge_source.tolist(),
         "action": found.edge_action.tolist(),
         "target": found.edge_target.tolist(),
         "support": found.edge_support.tolist(),
+        "probability": probability.round(_DIGITS).tolist(),
         "doubtful": doubtful_edges(found).astype(int).tolist(),
     }
 

@@ -32,7 +32,8 @@ class Args:
     kind: MapKind = "minimal"
     """which map: the minimal one, or the paper's"""
     out: Path | None = None
-    """where to write it: .npz, .graphml, .dot or .json; without it a map that was built becomes the run's own"""
+    """where to write it: .npz, .graphml, .dot, .json, .drn or .prism; without it a map that was built becomes the
+    run's own"""
     outputs_on_moves: bool = False
     """write the map as a Mealy machine, to .dot or .json: observations are what actions gave, as with requests and
     responses, and places that differ only in the last one are one state"""

@@ -10,8 +10,9 @@ import tyro
 
 from cogmap.commands.output import print_json
 from cogmap.errors import BadConfig, CogmapError
+from cogmap.planning.policies import LIKELY, chance_on
 from cogmap.planning.shortest_paths import Outcome
-from cogmap.records import Plan, label_of
+from cogmap.records import CognitiveMap, Plan, label_of
 from cogmap.runs.folder import MapKind
 from cogmap.runs.plans import Question, answer, moment, read_questions
 from cogmap.runs.run import load_run
@@ -47,9 +48,10 @@ def run(args: Args) -> None:
     questions = _questions(args)
     opened = load_run(args.run)
     outcomes = answer(opened, opened.load_walks(args.walks), questions, args.map)
+    found = opened.map_of(args.map)
     if args.problems is not None:
         if args.json:
-            print_json([_as_json(outcome) for outcome in outcomes])
+            print_json([_as_json(outcome, found) for outcome in outcomes])
         else:
             print(
                 "\n".join(
@@ -61,7 +63,15 @@ def run(args: Args) -> None:
     (outcome,) = outcomes
     if not isinstance(outcome, Plan):
         raise outcome
-    print_json(_as_json(outcome)) if args.json else print(_line(outcome))
+    if args.json:
+        print_json(_as_json(outcome, found))
+        return
+    print(_line(outcome))
+    goes = chance_on(found, outcome)
+    if goes < LIKELY:
+        print(
+            f"by chance it goes as planned {goes:.0%} of the time: `cogmap policy` says what to do when it does not"
+        )
 
 
 def _questions(args: Args) -> list[Question]:
@@ -77,7 +87,7 @@ def _questions(args: Args) -> list[Question]:
     return [Question(moment("--from", args.from_), goal, args.showing, args.avoid, args.strict)]
 
 
-def _as_json(outcome: Outcome) -> dict[str, Any]:
+def _as_json(outcome: Outcome, found: CognitiveMap) -> dict[str, Any]:
     """Labels where there are any; the indices are there for scripts in either case."""
     if isinstance(outcome, CogmapError):
         return {"error": str(outcome)}
@@ -87,6 +97,7 @@ def _as_json(outcome: Outcome) -> dict[str, Any]:
         "nodes": outcome.nodes.tolist(),
         "action_indices": outcome.actions.tolist(),
         "observation_indices": outcome.observations.tolist(),
+        "probability": chance_on(found, outcome),
     }
 
 

@@ -122,6 +122,15 @@ def take_step(world: TableWorld, position: int, action: int, rng: np.random.Gene
     return int(rng.choice(world.move_target[first:last], p=chances / chances.sum()))
 
 
+def reward_of(world: TableWorld, position: int, action: int, target: int) -> float:
+    """The mean reward of a move; 0 in a world without rewards."""
+    if not isinstance(world, ChanceWorld) or world.move_reward is None:
+        return 0.0
+    row = position * world.num_actions + action
+    first, last = np.searchsorted(world.move_row, [row, row + 1])
+    return float(world.move_reward[first + np.searchsorted(world.move_target[first:last], target)])
+
+
 def look(world: TableWorld, position: int, rng: np.random.Generator) -> int:
     """What is seen at a position, by chance where the world has some."""
     if not isinstance(world, ChanceWorld) or world.observation_probability is None:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.environments.chance import look, take_step
+from cogmap.environments.chance import look, reward_of, take_step
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.errors import BadWorld, MissingExtra
 from cogmap.records import Integers, TableWorld, label_of
@@ -44,7 +44,7 @@ Picture = NDArray[np.uint8]  # (H, W, 3)
 class WorldEnv(gymnasium.Env[Any, np.int64]):
     """A world as an environment: the agent sees an observation, never its position.
 
-    goal: the position at which an episode ends with reward 1; None is no reward and no end.
+    goal: the position at which an episode ends with reward 1; None is the world's own rewards, if any, and no end.
     max_steps: actions after which an episode is truncated; None is never.
     render_mode: "rgb_array" or "ansi", the world from above with the agent in it. It reveals the position, so it is
         for people, not for agents.
@@ -107,12 +107,16 @@ class WorldEnv(gymnasium.Env[Any, np.int64]):
     def step(self, action: np.int64) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         if not self.action_space.contains(action):
             raise BadWorld(f"`action` must be an integer in [0, {self.world.num_actions}), got {action!r}")
+        reward = 0.0
         if self.world.legal_actions()[self.position, action]:
-            self.position = take_step(self.world, self.position, int(action), self.np_random)
+            before = self.position
+            self.position = take_step(self.world, before, int(action), self.np_random)
+            if self.goal is None:
+                reward = reward_of(self.world, before, int(action), self.position)
         self._steps += 1
         arrived = self.position == self.goal
         seen, info = self._see()
-        return seen, float(arrived), arrived, self._steps == self.max_steps, info
+        return seen, float(arrived) or reward, arrived, self._steps == self.max_steps, info
 
     def render(self) -> Any:
         """A picture (H, W, 3) of bytes, or a text with one line per row of the world; None without a render mode."""

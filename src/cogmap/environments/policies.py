@@ -84,8 +84,12 @@ def goal_mask(world: TableWorld, goal: int | Collection[int]) -> Booleans:
     return mask
 
 
-def fewest_steps(moves: Moves, goal: Booleans) -> Policy:
-    """The policy with the fewest expected steps to the goal (P,), from where it can be reached for sure."""
+def fewest_steps(moves: Moves, goal: Booleans, cost: Floats | None = None) -> Policy:
+    """The policy with the fewest expected steps to the goal (P,), from where it can be reached for sure.
+
+    cost: (P, A) of each action, above 0; then it has the lowest expected cost. None is 1 everywhere.
+    """
+    cost = np.ones(moves.allowed.shape) if cost is None else cost
     sure, safe = _reached_for_sure(moves, goal)
     action = _first_policy(moves, goal, safe)
     inside = np.flatnonzero(sure & ~goal)
@@ -95,17 +99,66 @@ def fewest_steps(moves: Moves, goal: Booleans) -> Policy:
 
     def solve() -> Floats:
         value = np.zeros(moves.num_positions)
-        value[inside] = -_solve(moves, action, inside, np.ones(inside.size), 1.0)
+        value[inside] = -_solve(moves, action, inside, cost[inside, action[inside]], 1.0)
         return value
 
     def worth(value: Floats) -> Floats:
-        of_action = -1 + (moves.probability @ value).reshape(moves.allowed.shape)  # (P, A)
+        of_action = -cost + (moves.probability @ value).reshape(moves.allowed.shape)  # (P, A)
         of_action[~safe] = -np.inf
         of_action[~sure | goal] = 0.0  # they keep their value, 0
         return of_action
 
     steps[inside] = -_improve(action, solve, worth)[inside]
     return Policy(action, steps)
+
+
+def surest(moves: Moves, goal: Booleans) -> Policy:
+    """The policy with the highest probability of ever reaching the goal (P,), which is its value.
+
+    It has no action at the goal and where the goal is out of reach.
+    """
+    action = _first_policy(moves, goal, moves.allowed)
+    inside = np.flatnonzero(action >= 0)
+    if not inside.size:
+        return Policy(action, arrival_of(goal))
+
+    def solve() -> Floats:
+        into = (moves.probability @ arrival_of(goal))[inside * moves.num_actions + action[inside]]
+        value = arrival_of(goal)
+        value[inside] = _solve(moves, action, inside, into, 1.0)
+        return value
+
+    def worth(value: Floats) -> Floats:
+        of_action = (moves.probability @ value).reshape(moves.allowed.shape)
+        of_action[~moves.allowed] = -np.inf
+        of_action[action < 0] = value[action < 0, None]  # they keep their value, 1 or 0
+        return of_action
+
+    return Policy(action, np.clip(_improve(action, solve, worth), 0, 1))
+
+
+def arrival_of(goal: Booleans) -> Floats:
+    """(P,): 1 at the goal, 0 elsewhere."""
+    return goal.astype(np.float64)
+
+
+def arriving_under(moves: Moves, action: Integers, goal: Booleans) -> tuple[Floats, Floats]:
+    """(P,) the probability of ever reaching the goal under any policy (P,), and (P,) the expected steps if it does.
+
+    -1 is no action. The steps are inf where the goal is never reached.
+    """
+    chosen = np.zeros_like(moves.allowed)
+    acts = (action >= 0) & ~goal
+    chosen[acts, action[acts]] = True
+    reaches = np.isfinite(_ways(moves, goal, chosen).cost)
+    inside = np.flatnonzero(reaches & ~goal)
+    arrival, steps = arrival_of(goal), np.where(goal, 0.0, np.inf)
+    if inside.size:
+        into = (moves.probability @ arrival)[inside * moves.num_actions + action[inside]]
+        arrival[inside] = np.clip(_solve(moves, action, inside, into, 1.0), 0, 1)
+        # The chance to arrive is counted once at every step on the way.
+        steps[inside] = _solve(moves, action, inside, arrival[inside], 1.0) / arrival[inside]
+    return arrival, steps
 
 
 def highest_value(moves: Moves, reward: Floats, discount: float) -> Policy:

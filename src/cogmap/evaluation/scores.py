@@ -27,7 +27,7 @@ from cogmap.evaluation.prediction import ceiling, next_observation_accuracy
 from cogmap.files import read_json, write_json
 from cogmap.planning.rollouts import AnyState, Predictor, first_rollouts, roll_out
 from cogmap.planning.shortest_paths import solve_many
-from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
+from cogmap.records import ChanceWorld, Codes, CognitiveMap, Integers, Truth, Walks
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,13 @@ class Scores:
     constrained_optimal: float | None = None
     constrained_mean_optimal_length: float | None = None
     closed_loop: float | None = None  # share of goals that a navigator reaches in the world itself
+    map_log_loss: float | None = None  # in a world with chance: see `ChanceScores`
+    exact_log_loss: float | None = None
+    probability_distance: float | None = None
+    goals_reached: float | None = None
+    steps_over_oracle: float | None = None
+    steps_over_true_map: float | None = None
+    value_share: float | None = None
     valid_share: float | None = None  # share of rollout candidates that are at the target
     valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
     problems: int | None = None
@@ -99,6 +106,10 @@ def _length(value: float) -> str:
     return f"{value:.2f}"
 
 
+def _nats(value: float) -> str:
+    return f"{value:.4f} nats"
+
+
 def _yes(value: Any) -> str:
     return "yes" if value else "no"
 
@@ -127,6 +138,13 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "constrained_optimal": ("optimal plans, one colour avoided", _percent),
     "constrained_mean_optimal_length": ("optimal length, one colour avoided", _length),
     "closed_loop": ("goals reached", _percent),
+    "map_log_loss": ("log-loss of the map", _nats),
+    "exact_log_loss": ("log-loss of the exact filter", _nats),
+    "probability_distance": ("distance of probabilities", ratio),
+    "goals_reached": ("goals reached by policy", _percent),
+    "steps_over_oracle": ("steps / oracle's expected", ratio),
+    "steps_over_true_map": ("steps / with the true map", ratio),
+    "value_share": ("value of rewards collected", _percent),
     "valid_share": ("valid candidates", _percent),
     "valid_share_with_tail": ("valid candidates, tail evaluated", _percent),
     "problems": ("problems", str),
@@ -191,6 +209,7 @@ def score(
         constrained_optimal=constrained.optimal,
         constrained_mean_optimal_length=constrained.mean_optimal_length,
         closed_loop=_closed_loop(cognitive_map, truth, places.position, goals, seed),
+        **_with_chance(cognitive_map, walks, truth, places.position, seed),
         problems=len(free),
         context_length=context_length,
         map_kind=cognitive_map.kind,
@@ -289,6 +308,17 @@ def _closed_loop(
     )
 
     return goals_reached(cognitive_map, truth.world, place, goals, np.random.default_rng(seed))
+
+
+def _with_chance(
+    cognitive_map: CognitiveMap, walks: Walks, truth: Truth, place: Integers, seed: int
+) -> dict[str, float | None]:
+    """The scores that only a world with chance has."""
+    if not isinstance(truth.world, ChanceWorld) or cognitive_map.num_nodes == 0:
+        return {}
+    from cogmap.evaluation.chance import score_chance  # loads the renderer
+
+    return asdict(score_chance(cognitive_map, walks, truth, place, seed=seed))
 
 
 def _ceiling(walks: Walks, truth: Truth) -> float | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
 from cogmap.errors import BadConfig
+from cogmap.maps.belief import with_signs
 from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, usual_observation
 from cogmap.maps.cluster import (
     hamming_clusters,
@@ -137,7 +139,11 @@ def _minimal(
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
     clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
     code_node = majority(np.where(clear >= 0, index, UNKNOWN), clear, len(code_tuples))
-    return minimal_record(code_tuples, code_node, final.counts, walks, trusted)
+    record = minimal_record(code_tuples, code_node, final.counts, walks, trusted)
+    record = with_rewards(record, walks, final.path)
+    apart = expect(found.counts, held.apart)
+    codes = hold_out(walks, index, None).apart_labels
+    return with_signs(record, held.apart, apart.path, apart.sure >= _CLEAR, codes)
 
 
 def minimal_record(
@@ -171,7 +177,43 @@ def minimal_record(
         seen_observation=counts.seen[sights],
         seen_probability=seen_count / np.bincount(seen_at, weights=seen_count, minlength=1)[seen_at],
         model_accuracy=trusted.by_model,
+        start_probability=_starts(counts),
     )
+
+
+def _starts(counts: StateCounts) -> Floats | None:
+    """(V,) where walks start. One walk more is counted, at every state as often as it was visited."""
+    if counts.num_states == 0:
+        return None
+    first = counts.first + counts.visits / max(counts.visits.sum(), 1)
+    return first / first.sum()
+
+
+def with_rewards(record: CognitiveMap, walks: Walks, path: Whole) -> CognitiveMap:
+    """The map with the mean reward of each edge, where the walks have rewards.
+
+    path: (B, N) the node of each step. An edge that no pair of steps took has the mean of its node and action.
+    """
+    if walks.rewards is None or record.num_nodes == 0:
+        return record
+    source, target = path[:, :-1].astype(np.int64), path[:, 1:]
+    taken = (source >= 0) & (target >= 0) & walks.step_mask()[:, 1:]
+    move = source[taken] * walks.num_actions + walks.actions[taken]
+    rewards, nodes = walks.rewards[taken].astype(np.float64), record.num_nodes
+    row = record.edge_source.astype(np.int64) * walks.num_actions + record.edge_action
+    by_move = _means(move, rewards, row, np.zeros(record.num_edges))
+    reward = _means(move * nodes + target[taken], rewards, row * nodes + record.edge_target, by_move)
+    return replace(record, edge_reward=reward)
+
+
+def _means(key: Whole, value: Floats, asked: Whole, otherwise: Floats) -> Floats:
+    """(E,) the mean value of each key that is asked for, `otherwise` (E,) where there is none."""
+    if not len(key):
+        return otherwise
+    distinct, which = np.unique(key, return_inverse=True)
+    mean = np.bincount(which.reshape(-1), weights=value) / np.bincount(which.reshape(-1))
+    place = np.minimum(np.searchsorted(distinct, asked), len(distinct) - 1)
+    return np.where(distinct[place] == asked, mean[place], otherwise)
 
 
 def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:

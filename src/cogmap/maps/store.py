@@ -17,7 +17,7 @@ from cogmap.walks.vocabulary import MOST_INDICES, check_labels
 
 _TEXTS = ("warnings", "observation_labels", "action_labels")
 _SIZES = ("num_observations", "num_actions")
-_SHARES = ("explained", "model_accuracy")
+_SHARES = ("explained", "model_accuracy", "sign_weight")
 _SUPPORTS = ("node_support", "edge_support")
 _KINDS = ("minimal", "paper", "true")  # the true map of a world is for tests and comparisons
 _MOST_MOVES = 1 << 25  # nodes times actions

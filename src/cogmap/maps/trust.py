@@ -27,6 +27,7 @@ class HeldOut:
     kept: Walks  # to make the map from
     kept_labels: Whole  # (B, N) of the same steps
     apart: Walks  # to score it on
+    apart_labels: Whole  # (B', N) of its steps
     right: Booleans | None  # (B', N - 1) where the model predicted the next observation of `apart`
 
 
@@ -41,22 +42,33 @@ def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut
         apart = np.sort(order[: min(_HELD_OUT, walks.num_walks // 10)])
         kept = np.setdiff1d(np.arange(walks.num_walks), apart)
         return HeldOut(
-            walks.rows(kept), labels[kept], walks.rows(apart), None if right is None else right[apart]
+            walks.rows(kept),
+            labels[kept],
+            walks.rows(apart),
+            labels[apart],
+            None if right is None else right[apart],
         )
     cut = int(0.9 * walks.lengths.min())
     if walks.lengths.min() - cut < 4:
-        return HeldOut(walks, labels, walks, right)
+        return HeldOut(walks, labels, walks, labels, right)
     lengths = np.minimum(walks.lengths, cut)
     kept_walks = replace(
-        walks, observations=walks.observations[:, :cut], actions=walks.actions[:, : cut - 1], lengths=lengths
+        walks,
+        observations=walks.observations[:, :cut],
+        actions=walks.actions[:, : cut - 1],
+        lengths=lengths,
+        rewards=None,
     )
     later = replace(
         walks,
         observations=walks.observations[:, cut:],
         actions=walks.actions[:, cut:],
         lengths=walks.lengths - cut,
+        rewards=None,
     )
-    return HeldOut(kept_walks, labels[:, :cut], later, None if right is None else right[:, cut:])
+    return HeldOut(
+        kept_walks, labels[:, :cut], later, labels[:, cut:], None if right is None else right[:, cut:]
+    )
 
 
 @dataclass(frozen=True)

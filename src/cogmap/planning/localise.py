@@ -1,12 +1,10 @@
-"""Where on the map the agent is: by its codes, by a Bayes filter over the nodes, by both, or by elimination.
+"""Where on the map the agent is: by the belief filter of the map, by its codes, or by elimination.
 - On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist.
-- On a minimal map without warnings the filter decides once it is certain, and the codes until then. Codes are computed
-  from the same history; a few of them are wrong, and they stay wrong for some steps.
-- On a minimal map with warnings the filter takes the codes as evidence, so that each can correct the other.
-- Without codes, elimination decides: it starts with every node that shows the first observation, follows the actions,
-  and drops the nodes that contradict the next observation. Few candidates are left within a few steps. On 2,000 nodes
-  elimination takes at most a tenth of the filter's time (`python -m benchmarks true_places`), and it does not have to
-  choose between several nodes of one place.
+- On any other map the belief filter decides (`maps/belief.py`), with codes as evidence by how much they were worth on
+  held-out walks. Where it is in doubt, the codes decide, if they stand for a node.
+- Without codes, and on a map without chance, elimination decides: it starts with every node that shows the first
+  observation, follows the actions, and drops the nodes that contradict the next observation. It is the filter's answer
+  where nothing can go wrong, and it does not have to choose between several nodes of one place.
 """
 
 from __future__ import annotations
@@ -17,21 +15,47 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import csr_array, vstack
 
-from cogmap.errors import BadConfig, BadRun, BadWalks
-from cogmap.records import Booleans, Codes, CognitiveMap, Floats, Integers
+from cogmap.errors import BadRun
+from cogmap.maps.belief import SURPRISE, Read, belief_model, code_rows, read_walks
+from cogmap.records import Codes, CognitiveMap, Floats, Integers
 
-MIN_CERTAINTY = 0.9  # of the filter's likeliest node; below it the filter gives no answer
+MIN_CERTAINTY = 0.9  # of the likeliest node, for the agent to be sure
+_LIKELIEST = 0.5  # one node is likelier than all others together
 
-# Where an action was never taken, this share of the belief goes to the node itself and its neighbours.
-_NEIGHBOUR_SHARE = 0.5
 # Comparisons held in memory at once: tuples to locate times tuples of the map.
 _COMPARISONS_AT_ONCE = 4_000_000
 # Elimination.
 _SETTLED = 20  # steps without a new candidate, after which the remaining ones stand for one place
 _FEW = 16  # candidates; with more there is no answer
 _RARE = 10  # a target whose support is below the best one's divided by this is an error
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Belief:
+    """How likely an agent is at each node of a map."""
+
+    probability: Floats  # (V,)
+
+    @property
+    def node(self) -> int:
+        """The likeliest node."""
+        return int(self.probability.argmax())
+
+    @property
+    def certainty(self) -> float:
+        """The probability of the likeliest node."""
+        return float(self.probability.max())
+
+    def likely(self, least: float = 0.01) -> dict[int, float]:
+        """The nodes with at least this probability, the likeliest first."""
+        order = np.argsort(-self.probability, kind="stable")
+        return {int(node): float(self.probability[node]) for node in order if self.probability[node] >= least}
+
+    def __repr__(self) -> str:
+        first = list(self.likely().items())[:4]
+        shown = ", ".join(f"node {node}: {share:.1%}" for node, share in first)
+        return f"Belief({shown}; of {len(self.probability)} nodes)"
 
 
 def whereabouts(
@@ -46,16 +70,57 @@ def whereabouts(
     `observations` (B, N), `actions` (B, N - 1) and `lengths` (B,) are those of the walks, `codes` the model's codes on
     the same walks. Without codes the map alone decides, by elimination; several nodes of one place take turns.
     """
+    if cognitive_map.num_nodes == 0:
+        return np.full(observations.shape, -1, dtype=np.int32)
     if codes is None:
-        return _by_elimination(cognitive_map, observations, actions, lengths)
+        if not has_chance(cognitive_map):
+            return _by_elimination(cognitive_map, observations, actions, lengths)
+        read = read_history(cognitive_map, observations, actions, lengths)
+        return np.where(read.certainty >= MIN_CERTAINTY, read.nodes, -1).astype(np.int32)
     by_code = nodes_by_code(cognitive_map, codes)
-    if cognitive_map.kind == "paper" or cognitive_map.num_nodes == 0:
+    if cognitive_map.kind == "paper":
         return by_code
-    suggestions = by_code if cognitive_map.warnings else None
+    read = read_history(cognitive_map, observations, actions, lengths, codes)
+    least = np.where(by_code >= 0, MIN_CERTAINTY, _LIKELIEST)
+    nodes = np.where(read.certainty >= least, read.nodes, by_code)
     by_step = np.arange(observations.shape[1])
-    nodes, certainty = track(cognitive_map, observations, actions, suggestions)
-    nodes = np.where(certainty >= MIN_CERTAINTY, nodes, by_code)
     return np.where(by_step < lengths[:, None], nodes, -1).astype(np.int32)
+
+
+def read_history(
+    cognitive_map: CognitiveMap,
+    observations: Integers,
+    actions: Integers,
+    lengths: Integers,
+    codes: Codes | None = None,
+    last: bool = False,
+) -> Read:
+    """Walks as the filter of the map reads them, with the model's `codes` as evidence.
+
+    last: keep the whole belief at the end of each walk.
+    """
+    model, rows = belief_model(cognitive_map), None
+    if codes is not None and not model.ignores_codes:
+        walks, steps, bottlenecks = codes.codes.shape
+        rows = code_rows(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
+    return read_walks(model, observations, actions, lengths, rows, last)
+
+
+def has_chance(cognitive_map: CognitiveMap) -> bool:
+    """Whether a move leads to several nodes, or a node shows several observations, other than by rare errors."""
+    move = cognitive_map.edge_source.astype(np.int64) * cognitive_map.num_actions + cognitive_map.edge_action
+    shares = (
+        (move, cognitive_map.edge_probability),
+        (cognitive_map.seen_node, cognitive_map.seen_probability),
+    )
+    return any(_several(np.asarray(of), np.asarray(share)) for of, share in shares)
+
+
+def _several(of: NDArray[Any], share: Floats) -> bool:
+    """Whether several of the shares of one and the same thing are not rare."""
+    most = np.zeros(int(of.max(initial=-1)) + 1)
+    np.maximum.at(most, of, share)
+    return bool((np.bincount(of[share * _RARE >= most[of]], minlength=1) > 1).any())
 
 
 def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
@@ -92,102 +157,13 @@ def track(
     cognitive_map: CognitiveMap,
     observations: Integers,
     actions: Integers,
-    suggestions: Integers | None = None,
-    slip: float = 0.01,
-    noise: float = 0.01,
-    trust: float = 0.9,
+    slip: float = SURPRISE,
+    noise: float = SURPRISE,
 ) -> tuple[Integers, Floats]:
-    """(B, N) the likeliest node at every step of every walk, and (B, N) its probability.
-
-    The filter uses the history up to each step and the map, but no model and no codes. `suggestions` (B, N)
-    are nodes from another source, such as the codes, each right with probability `trust`; -1 is none.
-    """
-    walks, steps = observations.shape
-    if actions.shape != (walks, steps - 1):
-        raise BadWalks(f"`actions` must have shape (B, N - 1) = {(walks, steps - 1)}, got {actions.shape}")
-    model = belief_model(cognitive_map, slip, noise)
-    nodes, certainty = np.empty((walks, steps), dtype=np.int32), np.empty((walks, steps))
-    belief = np.repeat(model.uniform_prior()[:, None], walks, axis=1)  # (V, B)
-    for step in range(steps):
-        if step:
-            belief = _after_actions(model, belief, actions[:, step - 1])
-        belief = belief * model.likelihood[observations[:, step]].T
-        if suggestions is not None:
-            belief = belief * suggestion_likelihood(suggestions[:, step], len(belief), trust)
-        belief /= belief.sum(axis=0)
-        nodes[:, step], certainty[:, step] = belief.argmax(axis=0), belief.max(axis=0)
-    return nodes, certainty
-
-
-@dataclass(frozen=True, eq=False)
-class BeliefModel:
-    """The transition and observation model of a map, smoothed so that no history has probability zero."""
-
-    transitions: Any  # sparse (A * V, V): row a * V + target, column source; probability of following the map
-    uniform_weight: Floats  # (A, V) probability that an action taken at a node leads to any node at all
-    likelihood: Floats  # (O, V) probability of seeing an observation at a node
-    known: Booleans  # (A, V) whether the map knows where an action leads from a node
-
-    @property
-    def num_nodes(self) -> int:
-        return self.likelihood.shape[1]
-
-    @property
-    def num_actions(self) -> int:
-        return self.uniform_weight.shape[0]
-
-    def uniform_prior(self) -> Floats:
-        """(V,) the belief before the first observation."""
-        return np.full(self.num_nodes, 1 / self.num_nodes)
-
-    def after_each_action(self, belief: Floats) -> Floats:
-        """(A, V) the belief after each action, before the next observation."""
-        followed = (self.transitions @ belief).reshape(self.num_actions, self.num_nodes)
-        return followed + (self.uniform_weight @ belief)[:, None] / self.num_nodes
-
-    def after_action(self, belief: Floats, action: int) -> Floats:
-        """(V,) or (V, B) the belief after one action, before the next observation."""
-        block = self.transitions[action * self.num_nodes : (action + 1) * self.num_nodes]
-        return block @ belief + (self.uniform_weight[action] @ belief) / self.num_nodes
-
-    def after_seeing(self, belief: Floats, observation: int) -> Floats:
-        """(V,) the belief given the observation too."""
-        weighted = belief * self.likelihood[observation]
-        return weighted / weighted.sum()
-
-
-def belief_model(cognitive_map: CognitiveMap, slip: float = 0.01, noise: float = 0.01) -> BeliefModel:
-    """The filter of a map.
-
-    slip: probability that an action leads to any node instead of where the map says: wrong edges, a world
-        that changed, an agent that was moved.
-    noise: probability of seeing another observation than the map says.
-    """
-    for name, value in (("slip", slip), ("noise", noise)):
-        if not 0 < value < 1:
-            raise BadConfig(f"`{name}` must be between 0 and 1, both excluded, got {value}")
-    known = np.zeros((cognitive_map.num_actions, cognitive_map.num_nodes), dtype=bool)
-    known[cognitive_map.edge_action, cognitive_map.edge_source] = True
-    neighbours = _neighbour_matrix(cognitive_map)
-    blocks = [
-        (1 - slip)
-        * (_transition_matrix(cognitive_map, action) + _NEIGHBOUR_SHARE * neighbours * ~known[action])
-        for action in range(cognitive_map.num_actions)
-    ]
-    uniform_weight = np.where(known, slip, 1 - (1 - slip) * _NEIGHBOUR_SHARE)
-    shares = np.zeros((cognitive_map.num_observations, cognitive_map.num_nodes))
-    shares[cognitive_map.seen_observation, cognitive_map.seen_node] = cognitive_map.seen_probability
-    others = max(cognitive_map.num_observations - 1, 1)
-    likelihood = (1 - noise) * shares + noise * (1 - shares) / others
-    return BeliefModel(csr_array(vstack(blocks)), uniform_weight, likelihood, known)
-
-
-def suggestion_likelihood(suggestions: Integers, num_nodes: int, trust: float) -> Floats:
-    """(V, B) how likely each walk's suggested node (B,) is at each node, up to a factor; -1 suggests nothing."""
-    given = np.flatnonzero(suggestions >= 0)
-    likelihood = np.full((num_nodes, len(suggestions)), (1 - trust) / num_nodes)
-    likelihood[suggestions[given], given] += trust
-    return likelihood
+    """(B, N) the likeliest node at every step of walks of one length, and (B, N) its probability, without codes."""
+    lengths = np.full(len(observations), observations.shape[1], dtype=np.int32)
+    read = read_walks(belief_model(cognitive_map, slip, noise), observations, actions, lengths)
+    return read.nodes, read.certainty
 
 
 def _exact(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDArray[np.int64]:
@@ -216,41 +192,11 @@ def _nearest(asked: NDArray[Any], known: Integers, known_node: Integers) -> NDAr
     return nodes
 
 
-def _after_actions(model: BeliefModel, belief: Floats, actions: Integers) -> Floats:
-    """(V, B) the beliefs after each walk's own action (B,)."""
-    moved = np.empty_like(belief)
-    for action in np.unique(actions):
-        chosen = actions == action
-        moved[:, chosen] = model.after_action(belief[:, chosen], int(action))
-    return moved
-
-
-def _transition_matrix(cognitive_map: CognitiveMap, action: int) -> Any:
-    """Sparse (V, V): target by source, the probability that the action leads there."""
-    chosen = cognitive_map.edge_action == action
-    source, target = cognitive_map.edge_source[chosen], cognitive_map.edge_target[chosen]
-    probability = np.asarray(cognitive_map.edge_probability)[chosen]
-    size = (cognitive_map.num_nodes, cognitive_map.num_nodes)
-    return csr_array((probability, (target, source)), shape=size)
-
-
-def _neighbour_matrix(cognitive_map: CognitiveMap) -> Any:
-    """Sparse (V, V): target by source, the node itself and its successors with equal shares."""
-    nodes = np.arange(cognitive_map.num_nodes)
-    source = np.concatenate([cognitive_map.edge_source, nodes])
-    target = np.concatenate([cognitive_map.edge_target, nodes])
-    pairs = np.unique(np.stack([target, source]), axis=1)
-    shares = 1 / np.bincount(pairs[1], minlength=cognitive_map.num_nodes)[pairs[1]]
-    return csr_array((shares, (pairs[0], pairs[1])), shape=(len(nodes), len(nodes)))
-
-
 def _by_elimination(
     cognitive_map: CognitiveMap, observations: Integers, actions: Integers, lengths: Integers
 ) -> Integers:
     """(B, N) the remaining node of every step, -1 where several places remain."""
     nodes = np.full(observations.shape, -1, dtype=np.int32)
-    if cognitive_map.num_nodes == 0:
-        return nodes
     targets = _Targets(cognitive_map)
     times = [0] * cognitive_map.num_nodes  # that each node was the answer
     for walk, length in enumerate(lengths.tolist()):

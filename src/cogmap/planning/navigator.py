@@ -9,7 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.errors import BadConfig, NotOnMap
-from cogmap.planning.localise import MIN_CERTAINTY, belief_model, suggestion_likelihood
+from cogmap.maps.belief import SURPRISE, belief_model
+from cogmap.planning.localise import MIN_CERTAINTY, has_chance
+from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import (
     Goal,
     ShortestPathTree,
@@ -27,6 +29,11 @@ from cogmap.records import CognitiveMap, Floats, Integers, Plan
 # makes each of them longer. The wrong edge is penalised again and again, and paths then go around it.
 _RECENT_EDGES = 8
 _EDGE_PENALTY = 2.0
+
+# On a map with chance a surprise is an observation less likely than this, and the action before it is thought to take
+# longer by the penalty. An agent that is at one node rather than at all others together acts on what it believes.
+_UNLIKELY = 0.01
+_RATHER = 0.5
 
 # Actions whose expected entropy is this close (in nats) to the lowest count as equally good.
 _ENTROPY_TOLERANCE = 0.01
@@ -50,8 +57,11 @@ class Journey:
 class Navigator:
     """Takes one action and observation at a time, and gives the estimated node, its certainty and the next action.
 
+    On a map without chance it follows shortest paths, on one with chance a policy: the action that is best on average
+    over the nodes where it may be.
+
     sure: the certainty from which the agent walks to its goal; below it, the agent explores to localise itself.
-    slip, noise: how often the world may differ from the map, see `belief_model`.
+    slip, noise: how often the world may differ from the map before it was tried, see `belief_model`.
     trust: the probability that a node suggested from outside, for instance by a model's codes, is right.
     """
 
@@ -60,8 +70,8 @@ class Navigator:
         cognitive_map: CognitiveMap,
         rng: np.random.Generator | None = None,
         sure: float = MIN_CERTAINTY,
-        slip: float = 0.01,
-        noise: float = 0.01,
+        slip: float = SURPRISE,
+        noise: float = SURPRISE,
         trust: float = 0.9,
     ) -> None:
         for name, value in (("sure", sure), ("trust", trust)):
@@ -73,15 +83,19 @@ class Navigator:
         self._rng = np.random.default_rng(0) if rng is None else rng
         self._model = belief_model(cognitive_map, slip, noise)
         self._graph = transition_graph(cognitive_map)
-        self._shows = np.eye(cognitive_map.num_observations)[cognitive_map.node_observation]  # (V, O)
         self._next_node = next_node_table(cognitive_map)  # (V, A), -1 where unknown
         self._trees: dict[tuple[tuple[int, ...], frozenset[int]], ShortestPathTree] = {}
         self._penalty = np.zeros(len(self._graph.source))  # (E,) extra length of each edge
+        self.by_chance = has_chance(cognitive_map)
+        self._policies: dict[tuple[tuple[int, ...], frozenset[int]], Policy] = {}
+        self._delay = np.zeros(
+            (cognitive_map.num_nodes, cognitive_map.num_actions)
+        )  # extra steps of each action
         self.reset()
 
     def reset(self) -> None:
         """Return to the uniform prior, as after the agent was moved. The penalties of wrong edges are kept."""
-        self.belief: Floats = self._model.uniform_prior()  # (V,)
+        self.belief: Floats = self._model.prior.copy()  # (V,)
         self.surprises = 0
         self.last_observation: int | None = None
         self._expected = -1  # the node by dead reckoning on the map; -1 before the agent was ever sure
@@ -96,12 +110,15 @@ class Navigator:
         seen = observation_index(observation, count, labels)
         if action is not None:
             self._move_expected(self._check_action(action))
-            self.belief = self._model.after_action(self.belief, action)
+            before, self.belief = self.belief, self._model.after_action(self.belief, action)
+            if self.by_chance and self.belief @ self._model.likelihood(seen) < _UNLIKELY:
+                self._delay_action(before, action)
         self.belief = self._model.after_seeing(self.belief, seen)
         if suggestion is not None and suggestion >= 0:
             self._take_suggestion(check_node(self.map, suggestion, "suggestion"))
         self.last_observation = seen
-        self._compare_with_expected()
+        if not self.by_chance:
+            self._compare_with_expected()
 
     def where(self) -> int:
         """The estimated node: the likeliest one."""
@@ -120,13 +137,28 @@ class Navigator:
         """The next action towards the goal, or None when the agent is sure to be there.
 
         While the agent is not sure of its node, this is the most informative action. Then it is the first
-        step of a shortest path, around `avoid` where that is possible; NoPath if there is no path.
+        step of a shortest path, around `avoid` where that is possible; NoPath if there is no path. On a map with chance
+        it is the best action on average, as soon as one node is likelier than all others together.
         """
         if self.goal_probability(goal) >= self.sure:
             return None
-        if self.certainty < self.sure:
+        if self.certainty < (_RATHER if self.by_chance else self.sure):
             return self._most_informative()
-        return self._paths_to(goal, avoid).first_action(self.where(), goal)
+        if not self.by_chance:
+            return self._paths_to(goal, avoid).first_action(self.where(), goal)
+        chosen = self._policy_to(goal, avoid).choose(self.belief)
+        return chosen if chosen >= 0 else self._most_informative()
+
+    def policy(self, goal: Goal, avoid: Iterable[int | str] = ()) -> Policy:
+        """The policy that the agent follows on a map with chance."""
+        return self._policy_to(goal, avoid)
+
+    def rule_out(self, goal: Goal) -> None:
+        """Take it that the agent is not at the goal, as when arriving would have been noticed."""
+        belief = self.belief.copy()
+        belief[list(goal_nodes(self.map, goal))] = 0
+        if belief.any():
+            self.belief = belief / belief.sum()
 
     def plan(self, goal: Goal, avoid: Iterable[int | str] = ()) -> Plan:
         """The path that the agent would take from its estimated node."""
@@ -169,15 +201,16 @@ class Navigator:
         action helps walks on.
         """
         moved = self._model.after_each_action(self.belief)  # (A, V)
-        shown = moved @ self._shows  # (A, O)
+        shown = self._model.shows(moved)  # (A, O)
         entropy = _entropy(moved) - _entropy(shown)  # (A,)
         known = self._model.known @ self.belief  # (A,)
         entropy[known < known.max() / 2] = np.inf
         return int(self._rng.choice(np.flatnonzero(entropy <= entropy.min() + _ENTROPY_TOLERANCE)))
 
     def _take_suggestion(self, node: int) -> None:
-        suggested = np.array([node], dtype=np.int32)
-        self.belief = self.belief * suggestion_likelihood(suggested, len(self.belief), self.trust)[:, 0]
+        likelihood = np.full(len(self.belief), (1 - self.trust) / len(self.belief))
+        likelihood[node] += self.trust
+        self.belief = self.belief * likelihood
         self.belief /= self.belief.sum()
 
     def _move_expected(self, action: int) -> None:
@@ -205,6 +238,21 @@ class Navigator:
         for source, target in set(self._recent):
             self._penalty[self._graph.edges_between(source, target)] += _EDGE_PENALTY
         self._trees.clear()
+
+    def _delay_action(self, before: Floats, action: int) -> None:
+        """A surprise: one of the likely moves is not as on the map."""
+        self.surprises += 1
+        self._delay[:, action] += _EDGE_PENALTY * before
+        self._policies.clear()
+
+    def _policy_to(self, goal: Goal, avoid: Iterable[int | str]) -> Policy:
+        goals, forbidden = goal_nodes(self.map, goal), avoided_observations(self.map, avoid)
+        if (goals, forbidden) not in self._policies:
+            found = find_policy(self.map, goals, forbidden, penalty=self._delay)
+            if forbidden and found.action[self.where()] < 0:  # around it there is no way
+                found = find_policy(self.map, goals, penalty=self._delay)
+            self._policies[goals, forbidden] = found
+        return self._policies[goals, forbidden]
 
     def _paths_to(self, goal: Goal, avoid: Iterable[int | str]) -> ShortestPathTree:
         goals, forbidden = goal_nodes(self.map, goal), avoided_observations(self.map, avoid)

@@ -3,6 +3,7 @@
 import { MapView } from "./shared/map_view.js";
 import { actionStyle } from "./shared/painter.js";
 import { PlanDesk } from "./shared/plan_desk.js";
+import { hasChance } from "./shared/scene.js";
 import { dashSample, made } from "./shared/swatch.js";
 import { followTheme, readTheme } from "./shared/theme.js";
 
@@ -61,7 +62,8 @@ class Report {
     const samples = this.map.actionLabels
       .slice(0, 12)
       .map((label, action) => made("span", {}, dashSample(actionStyle(action)), label));
-    element("actions").append(...samples, "thicker: more support");
+    const thicker = hasChance(this.map.edges.probability) ? "likelier" : "more support";
+    element("actions").append(...samples, `thicker: ${thicker}`);
   }
 
   addThemeButton() {

@@ -134,6 +134,7 @@ def map_data(material: Material, example: Plan | None = None) -> dict[str, Any]:
             "action": found.edge_action.tolist(),
             "target": found.edge_target.tolist(),
             "support": found.edge_support.tolist(),
+            "probability": material.cognitive_map.move_probability().round(4).tolist(),
         },
         "observationLabels": _labels(found.observation_labels, found.num_observations),
         "actionLabels": _labels(found.action_labels, found.num_actions),

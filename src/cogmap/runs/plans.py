@@ -42,14 +42,14 @@ def answer(run: Run, walks: Walks, questions: Sequence[Question], kind: MapKind 
     cognitive_map = run.map_of(kind)
     outcomes: list[Any] = [_outside(walks, question) for question in questions]
     asked = [index for index, outcome in enumerate(outcomes) if outcome is None]
-    nodes = _nodes_at(run, cognitive_map, walks, [questions[index] for index in asked])
+    moments = [at for index in asked for at in (questions[index].start, questions[index].goal) if at]
+    nodes = _nodes_at(run, cognitive_map, walks, moments)
     posed, problems = [], []
     for index in asked:
         question = questions[index]
         lost = [moment for moment in (question.start, question.goal) if moment and nodes[moment] < 0]
         if lost:
-            rule = "the model must know by then where it is on the map"
-            outcomes[index] = NotOnMap(f"{rule}, at walk {lost[0][0]}, step {lost[0][1]} it does not")
+            outcomes[index] = _lost(lost[0])
             continue
         goal = Showing(question.showing) if question.goal is None else nodes[question.goal]  # type: ignore[arg-type]
         problems.append(Problem(nodes[question.start], goal, question.avoid, question.strict))
@@ -75,13 +75,26 @@ def moment(name: str, text: str) -> Moment:
     return int(walk), int(step)
 
 
+def nodes_at(
+    run: Run, cognitive_map: CognitiveMap, walks: Walks, asked: Sequence[tuple[str, Moment]]
+) -> dict[Moment, int]:
+    """The node at each moment, which has a name in errors; NotOnMap where there is none."""
+    for name, at in asked:
+        problem = _not_in(walks, name, at)
+        if problem is not None:
+            raise problem
+    nodes = _nodes_at(run, cognitive_map, walks, [at for _, at in asked])
+    for at, node in nodes.items():
+        if node < 0:
+            raise _lost(at)
+    return nodes
+
+
 def _nodes_at(
-    run: Run, cognitive_map: CognitiveMap, walks: Walks, questions: Sequence[Question]
+    run: Run, cognitive_map: CognitiveMap, walks: Walks, asked: Sequence[Moment]
 ) -> dict[Moment, int]:
     """The node at each moment that is asked about; only those walks are read."""
-    moments = sorted(
-        {moment for question in questions for moment in (question.start, question.goal) if moment}
-    )
+    moments = sorted(set(asked))
     if not moments:
         return {}
     chosen = sorted({walk for walk, _ in moments})
@@ -94,19 +107,27 @@ def _nodes_at(
     return dict(zip(moments, nodes.tolist(), strict=True))
 
 
+def _lost(at: Moment) -> NotOnMap:
+    rule = "the model must know by then where it is on the map"
+    return NotOnMap(f"{rule}, at walk {at[0]}, step {at[1]} it does not")
+
+
 def _outside(walks: Walks, question: Question) -> NotOnMap | None:
     """What is wrong with a moment that the walks do not have."""
-    for name, moment in (("from", question.start), ("to", question.goal)):
-        if moment is None:
-            continue
-        walk, step = moment
-        if not 0 <= walk < walks.num_walks:
-            return NotOnMap(
-                f"`{name}` must be in a walk of the file, 0 to {walks.num_walks - 1}, got walk {walk}"
-            )
-        if not 0 <= step < walks.lengths[walk]:
-            last = walks.lengths[walk] - 1
-            return NotOnMap(f"`{name}` must be a step of walk {walk}, 0 to {last}, got step {step}")
+    ends = (("from", question.start), ("to", question.goal))
+    problems = (_not_in(walks, name, at) for name, at in ends if at is not None)
+    return next((problem for problem in problems if problem is not None), None)
+
+
+def _not_in(walks: Walks, name: str, at: Moment) -> NotOnMap | None:
+    walk, step = at
+    if not 0 <= walk < walks.num_walks:
+        return NotOnMap(
+            f"`{name}` must be in a walk of the file, 0 to {walks.num_walks - 1}, got walk {walk}"
+        )
+    if not 0 <= step < walks.lengths[walk]:
+        last = walks.lengths[walk] - 1
+        return NotOnMap(f"`{name}` must be a step of walk {walk}, 0 to {last}, got step {step}")
     return None
 
 

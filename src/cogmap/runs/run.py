@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
-from cogmap.planning.localise import whereabouts
+from cogmap.planning.localise import Belief, read_history, whereabouts
+from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve
 from cogmap.records import Codes, Integers, Labels, Plan, Walks
 from cogmap.runs.folder import MODEL_FILE, RunFolder
@@ -76,6 +77,26 @@ class Run(RunFolder):
 
         A run that learned from views takes views as well: images (N, H, W, C), vectors (N, F) or image files.
         """
+        seen, done, codes = self._history(observations, actions)
+        lengths = np.array([seen.shape[1]], dtype=np.int32)
+        node = int(whereabouts(self.map, seen, done, lengths, codes)[0, -1])
+        if node < 0:
+            rule = "a history must lead to one place of the map"
+            raise NotOnMap(f"{rule}, these {seen.shape[1]} observation(s) do not yet: walk on")
+        return node
+
+    def belief(self, observations: Sequence[Any], actions: Sequence[Any]) -> Belief:
+        """How likely an agent is at each node after `observations` (N,) and `actions` (N - 1,), as in `locate`."""
+        seen, done, codes = self._history(observations, actions)
+        if self.map.num_nodes == 0:
+            raise NotOnMap("the map must have at least one node, got 0")
+        lengths = np.array([seen.shape[1]], dtype=np.int32)
+        return Belief(read_history(self.map, seen, done, lengths, codes, last=True).last[0])
+
+    def _history(
+        self, observations: Sequence[Any], actions: Sequence[Any]
+    ) -> tuple[Integers, Integers, Codes]:
+        """One walk (1, N) and (1, N - 1) in indices, and its codes."""
         from cogmap.models.inference import encode_and_predict
 
         if self.quantizer is not None and shows_views(observations):
@@ -86,18 +107,29 @@ class Run(RunFolder):
             raise BadWalks(
                 f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
             )
-        lengths = np.array([len(seen)], dtype=np.int32)
         history = encode_and_predict(self.model, seen[None], done[None])[0]
-        codes = Codes(history, lengths, self.config.num_codes)
-        node = int(whereabouts(self.map, seen[None], done[None], lengths, codes)[0, -1])
-        if node < 0:
-            rule = "a history must lead to one place of the map"
-            raise NotOnMap(f"{rule}, these {len(seen)} observation(s) do not yet: walk on")
-        return node
+        lengths = np.array([len(seen)], dtype=np.int32)
+        return seen[None], done[None], Codes(history, lengths, self.config.num_codes)
 
     def plan(self, here: int, there: Goal, avoid: Sequence[Any] = (), strict: bool = False) -> Plan:
         """The shortest path between two nodes, past the observations to `avoid` (indices or labels)."""
         return solve(self.map, here, there, avoid=avoid, strict=strict)
+
+    def policy(
+        self,
+        goal: Goal | None = None,
+        avoid: Sequence[Any] = (),
+        costs: Mapping[Any, float] | None = None,
+        discount: float | None = None,
+    ) -> Policy:
+        """The best action at every node, where moves are a matter of chance.
+
+        goal: a node, several, or `Showing` an observation; None is the rewards of the walks.
+        avoid: observations that must not be passed on the way.
+        costs: extra steps that it is worth to keep away from an observation.
+        discount: of a step, below 1. With a goal there is none by default; of rewards it is 0.95.
+        """
+        return find_policy(self.map, goal, avoid, costs, discount)
 
     def save(self, folder: str | Path) -> Run:
         """Copy the run to another folder, which must not be there yet: the way to keep a run of `learn(out=None)`."""

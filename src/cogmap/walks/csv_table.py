@@ -1,4 +1,4 @@
-"""Walks as a table with the header `walk,step,observation,action`, one row per step.
+"""Walks as a table with the header `walk,step,observation,action`, one row per step, and maybe a column `reward`.
 
 Steps count 0, 1, 2, ... within a walk. Walks may have names, and their rows may be interleaved. A column of numbers
 holds integers; any other column holds labels. CSV cannot state a vocabulary: use npz or jsonl to keep it.
@@ -16,17 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
-from cogmap.records import Integers, Labels, Walks
+from cogmap.records import Floats, Integers, Labels, Walks
 from cogmap.walks.log import each_walk, log_of
-from cogmap.walks.ragged import Column, walks_from_columns
+from cogmap.walks.ragged import Column, walks_from_columns, with_rewards
 
 HEADER = ("walk", "step", "observation", "action")
+REWARD = "reward"  # of the action, a column that may follow
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
 
 
 def parse_csv(text: str, like: Walks | None = None) -> Walks:
     """The walks. Digits are labels only if some labels of `like` are digits too."""
-    lines, walk_names, step_cells, seen_cells, taken_cells = _columns(text)
+    lines, walk_names, step_cells, seen_cells, taken_cells, reward_cells = _columns(text)
     walk, lengths = _group(walk_names)
     order = np.argsort(walk, kind="stable")  # sorted by walk, rows of a walk in their order
     steps = _integers("step", step_cells, lines)
@@ -38,32 +39,52 @@ def parse_csv(text: str, like: Walks | None = None) -> Walks:
     seen_labels, taken_labels = (
         (None, None) if like is None else (like.observation_labels, like.action_labels)
     )
-    return walks_from_columns(
+    walks = walks_from_columns(
         _column("observation", seen, lines[order], seen_labels),
         _column("action", taken, lines[order[~is_last]], taken_labels),
         lengths,
     )
+    if reward_cells is None:
+        return walks
+    moves = order[~is_last]
+    return with_rewards(walks, _numbers([reward_cells[row] for row in moves], lines[moves]))
 
 
-def _columns(text: str) -> tuple[Integers, Sequence[str], Sequence[str], Sequence[str], Sequence[str]]:
-    """Line numbers and the four columns of cells, without the header."""
+def _numbers(cells: Sequence[str], lines: Integers) -> Floats:
+    """The rewards of a file; an empty cell is no number."""
+    numbers = np.empty(len(cells))
+    for row, cell in enumerate(cells):
+        try:
+            numbers[row] = float(cell)
+        except ValueError:
+            numbers[row] = np.nan
+        if not np.isfinite(numbers[row]):
+            raise BadWalks(f"line {lines[row]}: the reward must be a finite number, got {cell[:40]!r}")
+    return numbers
+
+
+def _columns(
+    text: str,
+) -> tuple[Integers, Sequence[str], Sequence[str], Sequence[str], Sequence[str], Sequence[str] | None]:
+    """Line numbers and the columns of cells, without the header; None where there are no rewards."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows = []
     try:
         header = next(reader, [])
-        if tuple(cell.strip() for cell in header) != HEADER:
+        names = tuple(cell.strip() for cell in header)
+        if names not in (HEADER, (*HEADER, REWARD)):
             raise BadWalks(f"the header must be {','.join(HEADER)!r}, got {','.join(header)[:60]!r}")
         for row in reader:
-            if row and len(row) != len(HEADER):
-                raise BadWalks(f"line {reader.line_num}: a row must have 4 cells, got {len(row)}")
+            if row and len(row) != len(names):
+                raise BadWalks(f"line {reader.line_num}: a row must have {len(names)} cells, got {len(row)}")
             if row:
                 rows.append((reader.line_num, *row))
     except csv.Error as error:
         raise BadWalks(f"line {reader.line_num}: must be valid CSV: {error}") from None
     if not rows:
         raise BadWalks("there must be at least one walk, got none")
-    lines, walks, steps, seen, taken = zip(*rows, strict=True)
-    return np.array(lines, dtype=np.int32), walks, steps, seen, taken
+    lines, walks, steps, seen, taken, *rewards = zip(*rows, strict=True)
+    return np.array(lines, dtype=np.int32), walks, steps, seen, taken, rewards[0] if rewards else None
 
 
 def _group(names: Sequence[str]) -> tuple[NDArray[np.int64], list[int]]:
@@ -139,9 +160,12 @@ def format_csv(walks: Walks) -> Iterator[str]:
         used[1].update(np.unique(done).tolist())
     seen = _cells("observation_labels", log.observation_labels, used[0], log.num_observations)
     taken = _cells("action_labels", log.action_labels, used[1], log.num_actions)
-    yield ",".join(HEADER) + "\n"
+    yield ",".join(HEADER if walks.rewards is None else (*HEADER, REWARD)) + "\n"
     for walk, (observed, done) in enumerate(each_walk(log)):
         actions = [taken[action] for action in done.tolist()] + [""]
+        if walks.rewards is not None:
+            rewards = [*walks.rewards[walk, : len(done)].tolist(), ""]
+            actions = [f"{did},{reward}" for did, reward in zip(actions, rewards, strict=True)]
         pairs = zip(observed.tolist(), actions, strict=True)
         yield "".join(f"{walk},{step},{seen[saw]},{did}\n" for step, (saw, did) in enumerate(pairs))
 

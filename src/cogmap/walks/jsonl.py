@@ -1,5 +1,7 @@
 """Walks as JSON lines: one walk per line, `{"observations": [...], "actions": [...]}`, integers or strings.
 
+`"rewards": [...]` may say what each action was worth.
+
 The first line may also state `num_observations`, `num_actions`, `observation_labels` and `action_labels`. We
 write them, because walks may show only a part of their vocabulary.
 """
@@ -7,6 +9,7 @@ write them, because walks may show only a part of their vocabulary.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -16,9 +19,9 @@ from numpy.typing import NDArray
 
 from cogmap.checks import shown as _shown
 from cogmap.errors import BadWalks
-from cogmap.records import Labels, Walks
+from cogmap.records import Floats, Labels, Walks
 from cogmap.walks.log import each_walk
-from cogmap.walks.ragged import Column, walks_from_columns
+from cogmap.walks.ragged import Column, walks_from_columns, with_rewards
 
 Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and content
 _FORM = 'must be an object {"observations": [...], "actions": [...]}'
@@ -33,9 +36,27 @@ def parse_jsonl(text: str) -> Walks:
     rows = [_row(number, line) for number, line in lines]
     observations, actions = [seen for seen, _ in rows], [taken for _, taken in rows]
     lengths = [len(seen) for seen in observations]
-    return walks_from_columns(
+    walks = walks_from_columns(
         _column("observations", observations, lines[0][1]), _column("actions", actions, lines[0][1]), lengths
     )
+    if not any("rewards" in line for _, line in lines):
+        return walks
+    moves = zip(lines, actions, strict=True)
+    return with_rewards(walks, np.concatenate([_rewards(*line, len(taken)) for line, taken in moves]))
+
+
+def _rewards(number: int, line: dict[str, Any], moves: int) -> Floats:
+    """(L,) the rewards of a walk's actions; with one more, the last belongs to an action that leads nowhere."""
+    values = line.get("rewards")
+    if not isinstance(values, list) or len(values) not in (moves, moves + 1):
+        got = f"{len(values)}" if isinstance(values, list) else _shown(values)
+        raise BadWalks(
+            f"line {number}: `rewards` must be a list of {moves} or {moves + 1} numbers, got {got}"
+        )
+    for value in values:
+        if type(value) not in (int, float) or not math.isfinite(value):
+            raise BadWalks(f"line {number}: `rewards` must hold finite numbers, got {_shown(value)}")
+    return np.array(values[:moves], dtype=np.float64)
 
 
 def parse_line(number: int, line: str) -> tuple[list[Any], list[Any], dict[str, Any]]:
@@ -105,11 +126,13 @@ def stated_labels(first: dict[str, Any], name: str) -> Labels | None:
 def format_jsonl(walks: Walks) -> Iterator[str]:
     """One line per walk; the first also states the vocabulary."""
     stated = _vocabulary(walks)
-    for observations, actions in each_walk(walks):
+    for walk, (observations, actions) in enumerate(each_walk(walks)):
         line = {
             "observations": _words(observations, walks.observation_labels),
             "actions": _words(actions, walks.action_labels),
         }
+        if walks.rewards is not None:
+            line["rewards"] = walks.rewards[walk, : len(actions)].tolist()
         yield json.dumps(line | stated, ensure_ascii=False) + "\n"
         stated = {}
 

@@ -1,4 +1,5 @@
-"""Walks as arrays: `observations` (B, N), `actions` (B, N - 1 or N), and optional lengths, sizes and labels.
+"""Walks as arrays: `observations` (B, N), `actions` (B, N - 1 or N), and optional lengths, sizes, labels and `rewards`
+(B, N - 1 or N).
 
 Walks of which a few are far longer than the rest: `observations`, `actions` (T,), end to end, and `offsets` (B + 1,).
 
@@ -54,6 +55,7 @@ def walks_from_arrays(arrays: Arrays) -> Walks:
         num_actions=vocabulary_size(read_size(arrays, "num_actions"), action_labels, actions),
         observation_labels=observation_labels,
         action_labels=action_labels,
+        rewards=_rewards(arrays, lengths, walks, steps),
     )
 
 
@@ -72,6 +74,17 @@ def _end_to_end(arrays: Arrays) -> Walks:
 
     lengths = np.diff(offsets.astype(np.int64)).tolist()
     return walks_from_columns(column("observation", seen), column("action", taken[~last]), lengths)
+
+
+def _rewards(arrays: Arrays, lengths: NDArray[Any], walks: int, steps: int) -> NDArray[Any] | None:
+    """(B, N - 1), 0 after the end of a walk; None where there are none."""
+    if "rewards" not in arrays:
+        return None
+    rewards = arrays["rewards"]
+    if rewards.dtype.kind not in "iuf" or rewards.shape not in ((walks, steps - 1), (walks, steps)):
+        rule = f"`rewards` must be numbers of shape (B, N - 1) = {(walks, steps - 1)} or (B, N) = {(walks, steps)}"
+        raise BadWalks(f"{rule}, got {rewards.dtype} of shape {rewards.shape}")
+    return np.where(np.arange(1, steps) < lengths[:, None], rewards[:, : steps - 1], 0.0)
 
 
 def view_walks_from_arrays(arrays: Arrays) -> ViewWalks:
@@ -97,6 +110,8 @@ def arrays_from_walks(walks: Walks) -> dict[str, NDArray[Any]]:
         "num_observations": np.array(walks.num_observations),
         "num_actions": np.array(walks.num_actions),
     }
+    if walks.rewards is not None:
+        arrays["rewards"] = walks.rewards
     return arrays | label_arrays(walks.observation_labels, walks.action_labels)
 
 

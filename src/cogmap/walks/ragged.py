@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,15 @@ def _walks(
 def _check_column(name: str, values: NDArray[Any], size: int) -> None:
     if values.size and (values.min() < 0 or values.max() >= size):
         raise BadWalks(f"`{name}` must be in [0, {size}), got {values.min()} to {values.max()}")
+
+
+def with_rewards(walks: Walks, rewards: NDArray[Any]) -> Walks:
+    """The walks with the rewards of all their actions, walk after walk."""
+    if isinstance(walks, WalkLog):
+        raise BadWalks("walks with rewards must be of similar lengths, or of few steps, got far longer ones")
+    padded = np.zeros(walks.actions.shape)
+    padded[walks.step_mask()[:, 1:]] = rewards
+    return replace(walks, rewards=padded)
 
 
 def walks_from_rows(

@@ -10,7 +10,7 @@ import numpy as np
 
 from cogmap.errors import BadWalks
 from cogmap.records import Labels, Walks
-from cogmap.walks.ragged import walks_from_rows
+from cogmap.walks.ragged import walks_from_rows, with_rewards
 
 if TYPE_CHECKING:
     import gymnasium
@@ -30,7 +30,7 @@ def record_walks(
 
     Discrete observations keep their numbers. Any other view is identified by its `view_label`; wrap the
     environment to change what it shows. An episode that ends early gives a shorter walk. If `info` has an
-    `action_mask`, only legal actions are drawn.
+    `action_mask`, only legal actions are drawn. Rewards are kept, unless all of them are 0.
 
     actions: the environment's actions to draw from, renumbered 0, 1, ...; None is all of them.
     same_place: reset with the same seed before every walk, so that a randomly generated place stays the same.
@@ -44,19 +44,22 @@ def record_walks(
     rng = np.random.default_rng(seed) if rng is None else rng
     seeds = [seed if walk == 0 or same_place else None for walk in range(walks)]
     episodes = [_episode(env, steps, reset_seed, offered, rng) for reset_seed in seeds]
-    views = [seen for seen, _ in episodes]
-    taken = [indices for _, indices in episodes]
+    views = [seen for seen, _, _ in episodes]
+    taken = [indices for _, indices, _ in episodes]
+    rewards = np.array([reward for _, _, paid in episodes for reward in paid], dtype=np.float64)
     action_labels = None if actions is None else tuple(str(action) for action in actions)
     space: Any = env.observation_space
     if not _is_discrete(space):
-        return walks_from_views(views, taken, len(offered), observation_labels, action_labels)
-    return walks_from_rows(
+        recorded = walks_from_views(views, taken, len(offered), observation_labels, action_labels)
+        return with_rewards(recorded, rewards) if rewards.any() else recorded
+    recorded = walks_from_rows(
         [np.array(row) - int(space.start) for row in views],
         [np.array(row) for row in taken],
         num_observations=int(space.n),
         num_actions=len(offered),
         action_labels=action_labels,
     )
+    return with_rewards(recorded, rewards) if rewards.any() else recorded
 
 
 def _is_discrete(space: Any) -> bool:
@@ -82,25 +85,27 @@ def _offered_actions(space: Any, actions: Sequence[int] | None) -> list[int]:
 
 def _episode(
     env: gymnasium.Env[Any, Any], steps: int, seed: int | None, offered: list[int], rng: np.random.Generator
-) -> tuple[list[Any], list[int]]:
-    """Up to `steps` views of one episode, and its actions as indices into `offered`."""
+) -> tuple[list[Any], list[int], list[float]]:
+    """Up to `steps` views of one episode, its actions as indices into `offered`, and their rewards."""
     first = int(env.action_space.start)  # type: ignore[attr-defined]
     # Views are identified at once, because an environment may return the same array with new content.
     identify = int if _is_discrete(env.observation_space) else view_label
     seen, info = env.reset(seed=seed)
     views: list[Any] = [identify(seen)]
     taken: list[int] = []
+    rewards: list[float] = []
     while len(views) < steps:
         mask = info.get("action_mask")
         legal = [index for index, action in enumerate(offered) if mask is None or mask[action - first]]
         if not legal:
             raise BadWalks(f"one of the actions {offered} must be legal, got none at step {len(taken)}")
         taken.append(int(rng.choice(legal)))
-        seen, _, terminated, truncated, info = env.step(offered[taken[-1]])
+        seen, reward, terminated, truncated, info = env.step(offered[taken[-1]])
+        rewards.append(float(reward))
         views.append(identify(seen))
         if terminated or truncated:
             break
-    return views, taken
+    return views, taken, rewards
 
 
 def view_label(seen: Any) -> str:

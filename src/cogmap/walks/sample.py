@@ -69,8 +69,19 @@ def sample_walks(
         num_actions=world.num_actions,
         observation_labels=world.observation_labels,
         action_labels=world.action_labels,
+        rewards=_rewards(world, positions, actions),
     )
     return seen, Truth(positions, world)
+
+
+def _rewards(world: TableWorld, positions: Integers, actions: Integers) -> Floats | None:
+    """(B, N - 1): the mean reward of each move, in a world that has rewards."""
+    if not isinstance(world, ChanceWorld) or world.move_reward is None:
+        return None
+    size = np.int64(world.num_positions)
+    key = world.move_row * size + world.move_target  # in rising order
+    row = positions[:, :-1].astype(np.int64) * world.num_actions + actions
+    return world.move_reward[np.searchsorted(key, row * size + positions[:, 1:])]
 
 
 def _draw_starts(world: TableWorld, walks: int, rng: np.random.Generator) -> Indices:

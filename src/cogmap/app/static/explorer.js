@@ -8,11 +8,12 @@ import { MapView } from "./shared/map_view.js";
 import { actionStyle } from "./shared/painter.js";
 import { shortestPlan, makeTransitions } from "./shared/planner.js";
 import { RoomView } from "./shared/room_view.js";
+import { hasChance } from "./shared/scene.js";
 import { dashSample, made, swatch } from "./shared/swatch.js";
 import { counted, percent } from "./shared/words.js";
 import { Views } from "./views.js";
 
-const NO_MARKS = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
+const NO_MARKS = { path: null, policy: null, start: null, goal: null, belief: null, trail: null, agent: null };
 const NO_ROOM_MARKS = { path: null, missed: false, trail: null, agent: null, start: null, goal: null };
 const NAMES = { minimal: "Minimal map", paper: "The paper's map" };
 const SHORT = { minimal: "minimal", paper: "the paper's" };
@@ -96,6 +97,8 @@ export class Explorer {
     this.mainView.show(this.coloured(map), this.placement);
     this.listChoices();
     this.applyLook();
+    const thicker = hasChance(map.edges.probability) ? "likelier" : "more support";
+    element("legend-thickness").textContent = `thicker: ${thicker}`;
     const early = map.early ? " so far, while the run trains" : "";
     const count = counted(map.nodes.observation.length, "node");
     element("map-caption").textContent =
@@ -215,6 +218,19 @@ export class Explorer {
       { path: visited, missed, start: placeOf(start), goal: placeOf(goal) },
     );
     this.markOther(placeOf(start), placeOf(goal), avoid);
+  }
+
+  /** On a map with chance: draw the policy to a goal, and say how likely it arrives from a start. Empty on others. */
+  async policy({ start, goal, avoid }) {
+    const { map } = this;
+    if (goal === null || !hasChance(map?.edges.probability)) return "";
+    const { kind, revision } = map;
+    const found = await ask("policy", { map: kind, revision, goal, avoid: [...avoid] });
+    if (this.map !== map) return "";
+    this.mainView.setMarks({ policy: found.targets });
+    if (start === null || found.steps[start] === null) return start === null ? "" : " By policy it never arrives.";
+    const sure = found.arrival[start] >= 1 ? "for sure" : `with ${percent(found.arrival[start], 1)}`;
+    return ` By policy it arrives ${sure}, in ${found.steps[start].toFixed(1)} expected steps.`;
   }
 
   markOther(start, goal, avoid) {

@@ -150,8 +150,20 @@ class Page {
 
   planned() {
     element("brief").textContent = this.desk.start === null ? "" : this.desk.message.textContent;
-    if (this.tab === "plan" || this.tab === "run") this.explorer.markPlan(this.desk);
+    if (this.tab === "plan" || this.tab === "run") {
+      this.explorer.markPlan(this.desk);
+      this.addPolicy();
+    }
     this.keep();
+  }
+
+  /** Beside the plan what a policy would do; it may come later than the next plan, and is then dropped. */
+  async addPolicy() {
+    const { start, goal, found } = this.desk;
+    const said = await this.explorer.policy(this.desk).catch(() => "");
+    if (said && this.desk.start === start && this.desk.goal === goal && this.desk.found === found) {
+      this.desk.say(this.desk.message.textContent + said);
+    }
   }
 
   keep() {

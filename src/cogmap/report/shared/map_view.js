@@ -17,7 +17,7 @@ export class MapView {
     Object.assign(this, { theme, picked, pointed, reached, cleared, scene: null, cursor: null, hovered: null });
     this.keysMove = true; // false: another part of the page uses the arrow keys
     this.look = { avoid: new Set(), merged: null, weak: null, markWeak: false, views: null, crowding: 1 };
-    this.marks = { path: null, start: null, goal: null, belief: null, trail: null, agent: null };
+    this.marks = { path: null, policy: null, start: null, goal: null, belief: null, trail: null, agent: null };
     this.stage = new Stage(host, {
       label,
       keys,
@@ -65,7 +65,7 @@ export class MapView {
     this.stage.repaint();
   }
 
-  /** Change the marks on top of it: `path`, `start`, `goal`, `belief`, `trail`, `agent`. */
+  /** Change the marks on top of it: `path`, `policy`, `start`, `goal`, `belief`, `trail`, `agent`. */
   setMarks(changes) {
     marks.change(this, changes);
   }
@@ -85,10 +85,11 @@ export class MapView {
     const { theme, radius } = { theme: this.theme(), radius: this.radius };
     const size = radius * camera.scale;
     const at = marks.placed(camera, this.points);
-    const { path, start, goal, belief, trail, agent } = this.marks;
+    const { path, policy, start, goal, belief, trail, agent } = this.marks;
     const likely = belief ? marks.drawBelief(context, camera, at, belief, size, theme, this.scene.colourOf) : [];
     if (size > 6) this.painter(context, camera).paintLabels(new Set(), new Set(likely));
     if (trail) marks.drawTrail(context, at, trail.nodes, size, theme, trail.jumps);
+    if (policy && size > 4) marks.drawPolicy(context, at, policy, size, theme);
     const drawing = path ? marks.drawPath(context, at, path, size, theme, now - this.pathBegun) : false;
     if (path && size > 4) this.painter(context, camera).paintStops(path, this.look.views);
     if (start !== null) marks.drawEnd(context, at(start), "A", size, theme);

@@ -56,6 +56,28 @@ export function drawTrail(context, at, nodes, size, theme, jumps) {
   cased(context, theme.casing, theme.trail, width, () => trace(context, places, jumps));
 }
 
+/** The policy: an arrow at each node towards the likeliest node after its action; none where `targets` has null. */
+export function drawPolicy(context, at, targets, size, theme) {
+  const [begin, end] = [0.95 * size, 2 * size]; // beside the node, whose label stays readable
+  cased(context, theme.casing, theme.path, Math.min(3, Math.max(1.2, size * 0.18)), () => {
+    context.beginPath();
+    targets.forEach((target, node) => {
+      const [from, to] = target === null || target === node ? [null, null] : [at(node), at(target)];
+      if (!from || !to) return;
+      const angle = Math.atan2(to[1] - from[1], to[0] - from[0]);
+      const along = (length) => [from[0] + length * Math.cos(angle), from[1] + length * Math.sin(angle)];
+      const tip = along(end);
+      context.moveTo(...along(begin));
+      context.lineTo(...tip);
+      for (const side of [-2.5, 2.5]) {
+        context.moveTo(tip[0] + 0.5 * size * Math.cos(angle + side), tip[1] + 0.5 * size * Math.sin(angle + side));
+        context.lineTo(...tip);
+      }
+    });
+    context.stroke();
+  });
+}
+
 /** A letter in a disc. */
 export function drawEnd(context, place, letter, size, theme) {
   if (!place) return;

@@ -93,9 +93,21 @@ export class PlanDesk {
       const { nodes, actions, dropped } = this.found;
       const length = `${counted(actions.length, "action")}.`;
       const constraint = dropped ? " No path avoids these observations: this is the shortest path of all." : "";
-      this.say(`${length}${constraint}${this.extra(this)}`);
+      this.say(`${length}${constraint}${this.chance(nodes, actions)}${this.extra(this)}`);
       this.steps.append(...actions.map((action, step) => this.stepOf(action, nodes[step + 1])));
     }
+  }
+
+  /** How often the plan goes as planned; empty where chance plays no part. */
+  chance(nodes, actions) {
+    const { source, action, probability } = this.map.edges;
+    if (!probability) return "";
+    const taken = new Set(actions.map((act, step) => `${nodes[step]} ${act}`));
+    let goes = 1;
+    for (let edge = 0; edge < source.length; edge += 1) {
+      if (taken.has(`${source[edge]} ${action[edge]}`)) goes *= probability[edge];
+    }
+    return goes < 0.9 ? ` By chance it goes as planned ${Math.round(100 * goes)} % of the time.` : "";
   }
 
   stepOf(action, node) {

@@ -1,6 +1,7 @@
 /* A map as flat arrays in drawing order. */
 
-const WIDTHS = 4; // levels of thickness, by support
+const WIDTHS = 4; // levels of thickness, by support, or by probability
+const SELDOM = 0.9; // an edge that is less likely is a matter of chance
 
 /** The thickness level of each edge, 0 to 3: the logarithm of its support relative to the largest. */
 function widthSteps(support) {
@@ -8,6 +9,17 @@ function widthSteps(support) {
   return Uint8Array.from(support, (count) =>
     Math.min(WIDTHS - 1, Math.floor((WIDTHS * Math.log1p(Math.max(count, 0))) / (most * 1.0001))),
   );
+}
+
+/** Whether some edge of these probabilities is a matter of chance. */
+export function hasChance(probability) {
+  return probability?.some((share) => share < SELDOM) ?? false;
+}
+
+/** On a map with chance the thickness is the probability, 0 to 3; null on any other. */
+function chanceSteps(probability) {
+  if (!hasChance(probability)) return null;
+  return Uint8Array.from(probability, (share) => Math.min(WIDTHS - 1, Math.floor(WIDTHS * share)));
 }
 
 /** Edges between the same two nodes are parallel: the offset of each from the middle, in half lanes to its right. */
@@ -28,7 +40,7 @@ function laneOffsets(edges, count) {
 /** The edges without self-loops, sorted by action and thickness so that each group is one stroke. */
 function makeLanes(map) {
   const { edges, nodes } = map;
-  const width = widthSteps(edges.support);
+  const width = chanceSteps(edges.probability) ?? widthSteps(edges.support);
   const offset = laneOffsets(edges, nodes.observation.length);
   const moving = [...edges.source.keys()].filter((edge) => edges.source[edge] !== edges.target[edge]);
   const group = (edge) => edges.action[edge] * WIDTHS + width[edge];
