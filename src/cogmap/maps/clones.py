@@ -14,13 +14,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from cogmap.errors import BadConfig
 from cogmap.maps.counts import Whole
 from cogmap.maps.hmm import (
     LEAST_COUNT,
@@ -32,7 +33,6 @@ from cogmap.maps.hmm import (
     predict,
     without_unused,
 )
-from cogmap.maps.trust import hold_out
 from cogmap.records import Walks
 
 Floats32 = NDArray[np.float32]
@@ -52,7 +52,9 @@ class CloneOptions:
     """How a clone-structured graph is learned."""
 
     clones: int | None = None  # of each observation; None doubles them while the held-out likelihood rises
-    restarts: int = 3  # random starts with the chosen number of clones; the likeliest on held-out walks is kept
+    restarts: int = (
+        3  # random starts with the chosen number of clones; the likeliest on held-out walks is kept
+    )
     rounds: int = 1000  # of expectation-maximisation with a pseudocount, at the most
     minutes: float | None = None  # in all; a start that is under way then is ended and refined
     seed: int = 0
@@ -62,7 +64,7 @@ class CloneOptions:
 class CloneGraph:
     """What was learned."""
 
-    counts: StateCounts  # of all walks; states that no walk visits are left out
+    counts: StateCounts  # states that no walk visits are left out
     clones: int  # of each observation, before
     rounds: int  # of the start that was kept
     held_out: float  # log-likelihood of an observation of held-out walks, in nats
@@ -75,16 +77,17 @@ class CloneGraph:
 Tell = Callable[[str], None]
 
 
-def learn_clones(walks: Walks, options: CloneOptions | None = None, tell: Tell = lambda line: None) -> CloneGraph:
-    """The clone-structured graph of walks. tell: gets a line for each start."""
+def learn_clones(
+    walks: Walks, apart: Walks, options: CloneOptions | None = None, tell: Tell = lambda line: None
+) -> CloneGraph:
+    """The clone-structured graph of walks. apart: walks to stop and to choose by. tell: gets a line for each start."""
     options = options or CloneOptions()
     deadline = np.inf if options.minutes is None else time.monotonic() + 60 * options.minutes
-    held = hold_out(walks, np.zeros(walks.observations.shape, dtype=np.int32), None)
     best: CloneGraph | None = None
     for clones, seed in _starts(options, lambda: best):
         if best is not None and time.monotonic() > deadline:
             break
-        found = _learn_once(held.kept, held.apart, clones, options.rounds, seed, deadline)
+        found = _learn_once(walks, apart, clones, options.rounds, seed, deadline)
         tell(
             f"{clones} clones: {found.num_states} states after {found.rounds} rounds, "
             f"{found.held_out:.4f} nats for a held-out observation"
@@ -92,9 +95,7 @@ def learn_clones(walks: Walks, options: CloneOptions | None = None, tell: Tell =
         if best is None or found.held_out > best.held_out:
             best = found
     assert best is not None
-    if held.kept is not walks:
-        best = replace(best, counts=maximise(walks, best.counts, 2).counts)
-    return replace(best, counts=without_unused(best.counts))
+    return best
 
 
 def _starts(options: CloneOptions, best: Callable[[], CloneGraph | None]) -> Any:
@@ -154,13 +155,13 @@ class CloneBlocks:
 
     def __init__(self, walks: Walks, clones: int, seed: int) -> None:
         if clones < 1:
-            from cogmap.errors import BadConfig
-
             raise BadConfig(f"`clones` must be at least 1, got {clones}")
         mask = walks.step_mask()
         seen = np.bincount(walks.observations[mask], minlength=walks.num_observations)
         self.size = np.minimum(clones, seen).astype(np.int64)  # (O,) no more clones than sightings
-        self.begin = np.concatenate([[0], np.cumsum(self.size)])  # (O + 1,) the first clone of each observation
+        self.begin = np.concatenate(
+            [[0], np.cumsum(self.size)]
+        )  # (O + 1,) the first clone of each observation
         self.num_actions, self.num_observations = walks.num_actions, walks.num_observations
         self.action, self.source, self.target = _pairs(walks)  # (Z,) of each block
         entries = self.size[self.source] * self.size[self.target]
@@ -169,8 +170,12 @@ class CloneBlocks:
         self.block = np.full(shape, -1, dtype=np.int64)
         self.block[self.action, self.source, self.target] = self.offset[:-1]
         rng = np.random.default_rng(seed)
-        self.chance = rng.random(int(self.offset[-1]), dtype=np.float32)  # the probabilities, block after block
-        self.first = np.repeat(seen / max(seen.sum(), 1) / np.maximum(self.size, 1), self.size).astype(np.float32)
+        self.chance = rng.random(
+            int(self.offset[-1]), dtype=np.float32
+        )  # the probabilities, block after block
+        self.first = np.repeat(seen / max(seen.sum(), 1) / np.maximum(self.size, 1), self.size).astype(
+            np.float32
+        )
         self._normalise()
 
     @property
@@ -185,14 +190,16 @@ class CloneBlocks:
     def expected(self, walks: Walks) -> tuple[float, Floats32, Floats32]:
         """The log-likelihood of walks and the expected counts of transitions and of first states."""
         counts, first = np.zeros_like(self.chance), np.zeros_like(self.first)
-        total = _sweep(*self._arguments(walks), counts, first, True)
+        total = _sweep(self._arguments(walks), counts, first, True)
         counts *= self.chance
         return total, counts, first
 
     def log_likelihood(self, walks: Walks) -> float:
         """Of an observation after the first, given the actions, in nats."""
         nothing = np.zeros(0, dtype=np.float32)
-        return _sweep(*self._arguments(walks), nothing, nothing, False) / max(int((walks.lengths - 1).sum()), 1)
+        return _sweep(self._arguments(walks), nothing, nothing, False) / max(
+            int((walks.lengths - 1).sum()), 1
+        )
 
     def update(self, counts: Floats32, first: Floats32, pseudocount: float) -> None:
         """Probabilities from expected counts."""
@@ -214,12 +221,12 @@ class CloneBlocks:
         visits = first + np.bincount(target, weights=count, minlength=self.num_states)
         found = StateCounts(
             first=first.astype(np.float64),
-            row=(source * self.num_actions + self.action[block])[order],
+            row=(source * self.num_actions + self.action[block])[order].astype(np.int64),
             target=target[order].astype(np.int32),
             count=count[order],
             seen_at=np.arange(self.num_states, dtype=np.int32),
             seen=np.repeat(np.arange(self.num_observations), self.size).astype(np.int32),
-            seen_count=visits,
+            seen_count=visits.astype(np.float64),
             num_actions=self.num_actions,
             num_observations=self.num_observations,
         )
@@ -251,7 +258,9 @@ def _pairs(walks: Walks) -> tuple[Whole, Whole, Whole]:
     """Every action with the observations before and after it, each combination once."""
     known = walks.step_mask()[:, 1:]
     before, after = walks.observations[:, :-1][known].astype(np.int64), walks.observations[:, 1:][known]
-    key = np.unique((walks.actions[known] * np.int64(walks.num_observations) + before) * walks.num_observations + after)
+    key = np.unique(
+        (walks.actions[known] * np.int64(walks.num_observations) + before) * walks.num_observations + after
+    )
     rest, target = np.divmod(key, walks.num_observations)
     action, source = np.divmod(rest, walks.num_observations)
     return action, source, target
@@ -289,23 +298,12 @@ def _begin_anew(alpha: Any, first: Any, begin: int, size: int) -> float:
 
 
 @njit(cache=True, fastmath=True)
-def _sweep(
-    observations: Any,
-    actions: Any,
-    lengths: Any,
-    begin: Any,
-    size: Any,
-    block: Any,
-    chance: Any,
-    first: Any,
-    counts: Any,
-    first_counts: Any,
-    learns: bool,
-) -> float:
+def _sweep(arguments: Any, counts: Any, first_counts: Any, learns: bool) -> float:
     """A pass over walks. Returns their log-likelihood; `counts` get the sums that times `chance` are expected counts.
 
     A walk is read in segments. Beliefs pass from one to the next; what is seen later does not pass back.
     """
+    observations, actions, lengths, begin, size, block, chance, first = arguments
     widest, longest = max(1, size.max()), min(_SEGMENT, observations.shape[1]) + 1
     alpha = np.zeros((longest, widest), dtype=np.float32)
     kept, num_kept = np.zeros((longest, widest), dtype=np.int32), np.zeros(longest, dtype=np.int64)

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cogmap.errors import BadRun
 from cogmap.maps.build import build_map
 from cogmap.maps.counts import unique_codes
 from cogmap.maps.store import save_map
@@ -16,6 +17,7 @@ from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
+from cogmap.tasks.states import map_of_states
 from cogmap.walks.quantize import save_node_views, without_views
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ def prepare(source: PlacesSource, choices: Choices) -> TrainingData:
 
 def build_maps(run: Run, data: TrainingData) -> None:
     """Both maps, and for pages what is seen at the nodes of the minimal one."""
+    if not run.has_network:
+        save_map(run.folder / MAP_FILES["minimal"], map_walks(run, data.walks, "minimal"))
+        return
     codes, predicted = run.encode(data.walks)
     maps = {kind: map_of_codes(run, codes, data.walks, kind, predicted) for kind in MAP_FILES}
     for kind, found in maps.items():
@@ -58,6 +63,11 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
 
 
 def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
+    if not run.has_network:
+        if kind == "paper":
+            raise BadRun(f"only a TDB has the paper's map, {run.folder} was learned by {run.name}")
+        run.check_walks(walks)
+        return map_of_states(run.states, walks)
     codes, predicted = run.encode(walks)
     return map_of_codes(run, codes, walks, kind, predicted)
 
@@ -166,7 +176,7 @@ def _scored(run: Run, reading: Reading, shown: MapKind) -> tuple[Scored, ...]:
     """The scores of the shown map and, with truth, of the other one too."""
     from cogmap.report.tables import Scored
 
-    kinds = sorted(MAP_FILES, key=lambda kind: kind != shown) if reading.truth is not None else [shown]
+    kinds = sorted(run.map_kinds, key=lambda kind: kind != shown) if reading.truth is not None else [shown]
     return tuple(Scored(run.name, REMARKS[kind], _score_reading(run.map_of(kind), reading)) for kind in kinds)
 
 
