@@ -68,7 +68,7 @@ def check_start(walks: Walks, method: str) -> None:
 
 
 def _conflicts(walks: Walks) -> tuple[int, int]:
-    """How many histories from the start, with the next action, are repeated, and how many of them continue differently."""
+    """How many histories from the start, with the next action, are repeated, and how many continue differently."""
     history = np.zeros(walks.num_walks, dtype=np.int64)
     repeated = differing = 0
     for step in range(walks.num_steps - 1):

@@ -13,7 +13,7 @@ Markov model (`maps/hmm.py`) goes on with it. `python -m benchmarks cscg` compar
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,40 +83,37 @@ def learn_clones(
     """The clone-structured graph of walks. apart: walks to stop and to choose by. tell: gets a line for each start."""
     options = options or CloneOptions()
     deadline = np.inf if options.minutes is None else time.monotonic() + 60 * options.minutes
-    best: CloneGraph | None = None
-    for clones, seed in _starts(options, lambda: best):
-        if best is not None and time.monotonic() > deadline:
+    found: list[CloneGraph] = []
+    while (start := _next_start(options, found)) is not None:
+        if found and time.monotonic() > deadline:
             break
-        found = _learn_once(walks, apart, clones, options.rounds, seed, deadline)
+        clones, seed = start
+        graph = _learn_once(walks, apart, clones, options.rounds, seed, deadline)
         tell(
-            f"{clones} clones: {found.num_states} states after {found.rounds} rounds, "
-            f"{found.held_out:.4f} nats for a held-out observation"
+            f"{clones} clones: {graph.num_states} states after {graph.rounds} rounds, "
+            f"{graph.held_out:.4f} nats for a held-out observation"
         )
-        if best is None or found.held_out > best.held_out:
-            best = found
-    assert best is not None
-    return best
+        found.append(graph)
+    return _likeliest(found)
 
 
-def _starts(options: CloneOptions, best: Callable[[], CloneGraph | None]) -> Any:
-    """Numbers of clones with the seed of each start."""
-    chosen = options.clones
-    if chosen is None:
-        reached, clones = -np.inf, FEWEST_CLONES
-        while clones <= MOST_CLONES:
-            yield clones, options.seed
-            found = best()
-            assert found is not None
-            if found.held_out < reached + _RISE:
-                break
-            reached, clones = found.held_out, 2 * clones
-        found = best()
-        assert found is not None
-        chosen = found.clones
-    else:
-        yield chosen, options.seed
-    for restart in range(1, options.restarts):
-        yield chosen, options.seed + restart
+def _likeliest(found: Sequence[CloneGraph]) -> CloneGraph:
+    return max(found, key=lambda graph: graph.held_out)
+
+
+def _next_start(options: CloneOptions, found: Sequence[CloneGraph]) -> tuple[int, int] | None:
+    """The number of clones and the seed of the next start, None after the last."""
+    if not found:
+        return options.clones or FEWEST_CLONES, options.seed
+    doubled = 2 * found[-1].clones
+    growing = len({graph.clones for graph in found}) == len(found)
+    if options.clones is None and growing and doubled <= MOST_CLONES:
+        before = max((graph.held_out for graph in found[:-1]), default=-np.inf)
+        if found[-1].held_out > before + _RISE:
+            return doubled, options.seed
+    chosen = _likeliest(found).clones
+    tried = sum(graph.clones == chosen for graph in found)
+    return (chosen, options.seed + tried) if tried < options.restarts else None
 
 
 def _learn_once(

@@ -133,8 +133,8 @@ def load_states(path: str | Path) -> StateCounts:
         ):
             _check_indices(name, _row_of(name, arrays[name], "iu", len(arrays[length_of])), limits[name])
         for name in ("first", "count", "seen_count"):
-            values = _row_of(name, arrays[name], "f", None)
-            if not np.isfinite(values).all() or (values < 0).any():
+            given = _row_of(name, arrays[name], "f", None)
+            if not np.isfinite(given).all() or (given < 0).any():
                 raise BadRun(f"`{name}` must hold counts of at least 0")
         for name in ("row", "seen_at"):
             if (arrays[name][1:] < arrays[name][:-1]).any():
