@@ -263,6 +263,21 @@ def _pairs(walks: Walks) -> tuple[Whole, Whole, Whole]:
     return action, source, target
 
 
+# Loops over slices: an index that numba knows to be in range lets the compiler use vector instructions.
+@njit(cache=True, fastmath=True)
+def _add_scaled(to: Any, values: Any, weight: Any) -> None:
+    for index in range(len(to)):
+        to[index] += weight * values[index]
+
+
+@njit(cache=True, fastmath=True)
+def _dot(first: Any, second: Any) -> Any:
+    total = np.float32(0.0)
+    for index in range(len(first)):
+        total += first[index] * second[index]
+    return total
+
+
 @njit(cache=True, fastmath=True)
 def _keep(alpha: Any, size: int, kept: Any, total: float) -> int:
     """Normalise a belief, pass over unlikely clones and list the others. Returns how many there are."""
@@ -325,8 +340,7 @@ def _sweep(arguments: Any, counts: Any, first_counts: Any, learns: bool) -> floa
                     for index in range(num_kept[step - 1]):
                         clone = kept[step - 1, index]
                         weight, row = alpha[step - 1, clone], offset + clone * clones
-                        for other in range(clones):
-                            belief[other] += weight * chance[row + other]
+                        _add_scaled(belief[:clones], chance[row : row + clones], weight)
                     for other in range(clones):
                         total += belief[other]
                 anew[step] = total < UNEXPLAINED
@@ -352,8 +366,7 @@ def _sweep(arguments: Any, counts: Any, first_counts: Any, learns: bool) -> floa
                             for other in kept[step, : num_kept[step]]:
                                 value += chance[row + other] * later[other]
                         else:
-                            for other in range(clones):
-                                value += chance[row + other] * later[other]
+                            value = _dot(chance[row : row + clones], later[:clones])
                         earlier[clone] = value
                         norm += alpha[step - 1, clone] * value
                     scale = np.float32(1 / max(norm, 1e-30))
@@ -367,8 +380,7 @@ def _sweep(arguments: Any, counts: Any, first_counts: Any, learns: bool) -> floa
                             for other in kept[step, : num_kept[step]]:
                                 counts[row + other] += weight * later[other]
                         else:
-                            for other in range(clones):
-                                counts[row + other] += weight * later[other]
+                            _add_scaled(counts[row : row + clones], later[:clones], weight)
                     for index in range(num_kept[step]):
                         later[kept[step, index]] = 0
                     for index in range(num_kept[step - 1]):
