@@ -163,7 +163,7 @@ def boundaries(
         truly = np.stack([each[:, None] == seen for each in shown])  # (2, R, O)
         now_model = in_model[:, grown, None] & likely
         now_world = in_world[:, grown, None] & truly
-        before_model, before_world = in_model.all(axis=0)[grown, None], in_world.all(axis=0)[grown, None]
+        before_model, before_world = (np.logical_and(*flags)[grown, None] for flags in (in_model, in_world))
         model_apart, world_apart = now_model[0] & ~now_model[1], now_world[0] & ~now_world[1]
         tallied = (
             before_model & model_apart,
@@ -171,8 +171,8 @@ def boundaries(
             before_world & world_apart,
             before_world & world_apart & model_apart,
         )
-        for row, chosen in enumerate(tallied):
-            np.add.at(size[row], pair[grown], chosen.sum(axis=1))
+        for kind, chosen in enumerate(tallied):
+            np.add.at(size[kind], pair[grown], chosen.sum(axis=1))
         row, observation = np.nonzero(now_model.all(axis=0) | now_world.all(axis=0))
         sides = [predictor.advance(each.rows(row), observation.astype(np.int32)) for each in after]
         places = [place[row] for place in moved]
@@ -225,12 +225,12 @@ def detour_success(
         forced = rng.random(problems) < chance
         action = np.zeros(problems, dtype=np.int32)
         for index in np.flatnonzero(active).tolist():
-            plan = plans[index]
-            if forced[index] or plan is None:
+            followed = plans[index]
+            if forced[index] or followed is None:
                 action[index] = rng.choice(np.flatnonzero(legal[position[index]]))
                 plans[index] = None
             else:
-                action[index] = plan.pop(0)
+                action[index] = followed.pop(0)
         position = np.where(active, world.next_position[position, action], position)
         seen = np.column_stack([seen, world.observation[position]])
         done = np.column_stack([done, action])

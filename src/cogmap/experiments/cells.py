@@ -12,9 +12,8 @@ import os
 import resource
 import shutil
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from traceback import format_exc
 from typing import TYPE_CHECKING, Any, Protocol, cast
@@ -175,9 +174,10 @@ def measure(cell: Cell) -> Row:
     row |= {"minutes": cell.minutes, "commit": current_commit(), "command": cell.command, "steps": cell.steps}
     row |= _ceilings(test, truth)
     shutil.rmtree(cell.folder, ignore_errors=True)  # of a process that was killed
+    learner = _learner(cell)
     before, started, spent = _peak_memory(), time.monotonic(), time.process_time()
     try:
-        found = _learned(cell, walks, test)
+        found = learner(walks, test)
     except (BadConfig, BadWalks) as refusal:
         row["note"] = " ".join(str(refusal).split())
     else:
@@ -191,15 +191,14 @@ def measure(cell: Cell) -> Row:
     return row
 
 
-def _learned(cell: Cell, walks: Walks, test: Walks) -> Run | Row:
+def _learner(cell: Cell) -> Callable[[Walks, Walks], Run | Row]:
+    """What learns a log, and where there is no run scores it on test walks. Its libraries are loaded already."""
     if cell.method == "ngram":
-        return _ngram(walks, test)
+        return _ngram
     from cogmap.tasks.learning import learn
 
     choices = METHODS[cell.method] | {"minutes": cell.minutes, "seed": cell.seed}
-    tell = partial(log_line, cell.as_trial)
-    tell(f"{cell.method} on {int(walks.lengths.sum())} steps")
-    return learn(walks, cell.folder, quiet=True, **choices)
+    return lambda walks, test: learn(walks, cell.folder, quiet=True, **choices)
 
 
 def _ngram(walks: Walks, test: Walks) -> Row:

@@ -94,7 +94,7 @@ def compare(
     check_methods(chosen)
     if minutes <= 0:
         raise BadConfig(f"`minutes` must be above 0, got {minutes:g}")
-    walks, held, truth = LogData(log, test, 1 << 62).load()
+    walks, held, _ = LogData(log, test, 1 << 62).load()
     total = int(walks.lengths.sum())
     for size in sizes:
         if not 2 <= size <= total:

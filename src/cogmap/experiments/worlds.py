@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +36,12 @@ MAZE = """
     .#.....#...
 """
 
+
+def _machine(name: str, seed: int) -> TableWorld:
+    """A machine that comes with the package; there is one, whatever the seed."""
+    return MachineWorld(load_machine(name))
+
+
 WORLDS: dict[str, Callable[[int], TableWorld]] = {
     "room-6x8": lambda seed: AliasedRoom(6, 8, 4, seed=seed),
     "room-15x20": lambda seed: AliasedRoom(15, 20, 4, seed=seed),
@@ -43,7 +50,7 @@ WORLDS: dict[str, Callable[[int], TableWorld]] = {
     "cube-4": lambda seed: AliasedCube(edge=4, observations=8, seed=seed),
     "streets-60": lambda seed: street_network(60, seed=seed),
     "streets-200": lambda seed: street_network(200, seed=seed),
-    **{name: lambda seed, name=name: MachineWorld(load_machine(name)) for name in shipped_machines()},
+    **{name: partial(_machine, name) for name in shipped_machines()},
     "frozenlake": lambda seed: frozen_lake("4x4", slippery=True),
     "cliff": lambda seed: cliff_walking(slippery=True),
     "taxi": lambda seed: taxi(rainy=True),

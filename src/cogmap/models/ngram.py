@@ -42,8 +42,9 @@ def _contexts(train: Walks, test: Walks, order: int) -> Any:
     last = [walks.observations[:, :-1].astype(np.int64) * train.num_actions + walks.actions for walks in both]
     ids = [np.zeros(each.shape, dtype=np.int64) for each in last]
     yield ids
-    for _ in range(order):
-        before = [np.concatenate([np.full((len(each), 1), -1), each[:, :-1]], axis=1) for each in ids]
+    for length in range(order):
+        beginning = 0 if length == 0 else -1  # no context is the same everywhere
+        before = [np.concatenate([np.full((len(each), 1), beginning), each[:, :-1]], axis=1) for each in ids]
         keys = [(earlier + 1) * size + each for earlier, each in zip(before, last, strict=True)]
         number = np.unique(np.concatenate([key.ravel() for key in keys]), return_inverse=True)[1].reshape(-1)
         ids = [number[: keys[0].size].reshape(keys[0].shape), number[keys[0].size :].reshape(keys[1].shape)]
