@@ -17,6 +17,7 @@ from cogmap.experiments.commits import check_commits, current_commit
 from cogmap.experiments.worlds import SIZES, WORLDS, bench_cells
 from cogmap.report.comparison_figures import accuracy_by_steps, accuracy_by_time
 from cogmap.report.style import save_figure
+from cogmap.signals import raised_when_terminated
 
 
 def main() -> int:
@@ -49,4 +50,5 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    with raised_when_terminated():  # so that no process of a cell outlives the bench
+        sys.exit(main())

@@ -145,7 +145,7 @@ def room():
 
 def test_the_true_map_has_all_of_it(room):
     world, walks, truth = room
-    scores = world_model_scores(true_map(world), walks, truth)
+    scores = world_model_scores(true_map(world), walks, truth, pairs=24)
     assert scores.compression_precision == scores.distinction_precision == scores.distinction_recall == 1
     assert scores.detours > 0.95
 
@@ -158,7 +158,7 @@ def test_a_map_that_merges_places_distinguishes_less(room):
         for second in range(first + 1, 20)
         if world.observation[first] == world.observation[second]
     ][:4]
-    scores = world_model_scores(true_map(world, pairs), walks, truth)
+    scores = world_model_scores(true_map(world, pairs), walks, truth, pairs=24)
     assert scores.distinction_recall < 1
     assert scores.detours < 1
 
@@ -167,7 +167,9 @@ def test_a_map_of_one_place_for_each_observation_recalls_little(room):
     world, walks, truth = room
     first = {shown: int(np.flatnonzero(world.observation == shown)[0]) for shown in range(4)}
     merged = [(first[int(shown)], place) for place, shown in enumerate(world.observation)]
-    scores = language_scores(MapPredictor(true_map(world, merged)), walks, truth, np.random.default_rng(0))
+    scores = language_scores(
+        MapPredictor(true_map(world, merged)), walks, truth, np.random.default_rng(0), 24
+    )
     assert scores.distinction_recall < 0.7
     assert scores.compression_precision > 0.9  # it compresses too much, not too little
 

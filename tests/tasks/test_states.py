@@ -46,6 +46,7 @@ def test_it_is_a_run_like_any_other(folder):
     "words",
     [
         ["evaluate", "{run}", "--walks", "{test}"],
+        ["evaluate", "{run}", "--walks", "{test}", "--world-model"],
         ["report", "{run}", "--walks", "{test}"],
         ["plan", "{run}", "--walks", "{test}", "--from", "0:30", "--to", "1:60"],
         ["map", "{run}", "--walks", "{test}", "--out", "{out}"],

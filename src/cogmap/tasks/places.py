@@ -5,9 +5,11 @@ A run has two maps: the minimal one, and the paper's for comparison.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from cogmap.errors import BadRun
 from cogmap.maps.build import build_map
@@ -85,12 +87,26 @@ def map_of_codes(run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted:
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:
     """TestAccu, and with the truth ImpFallback, RatioSP, NormGED and more."""
     scores = _scores(run, test.walks, test.truth, options)
+    if options.world_model and test.truth is not None:
+        scores = replace(scores, **_world_model(run, test.walks, test.truth, options))
     lines = aligned(scores.printed())
     if run.quantizer is not None and test.truth is not None:
         from cogmap.environments.oracle import aliasing
 
         lines += (f"  clusters of views: {aliasing(test.truth.world).sentence()}",)
     return Evaluation(scores, asdict(scores), lines, SCORE_FILES[options.map])
+
+
+def _world_model(run: Run, walks: Walks, truth: Truth, options: EvaluationOptions) -> dict[str, float | None]:
+    """Of the map; of a vanilla model itself, which has no planner that could be asked at every step."""
+    from cogmap.evaluation.world_model import language_scores, world_model_scores
+
+    if not run.config.vanilla:
+        return vars(world_model_scores(run.map_of(options.map), walks, truth, options.seed))
+    from cogmap.models.rollout_predictor import RolloutPredictor
+
+    predictor = RolloutPredictor(run.model)  # type: ignore[arg-type]
+    return vars(language_scores(predictor, walks, truth, np.random.default_rng(options.seed)))
 
 
 def _scores(run: Run, walks: Walks, truth: Truth | None, options: EvaluationOptions) -> Scores:
