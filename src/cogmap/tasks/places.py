@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -97,7 +97,7 @@ def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluatio
     return Evaluation(scores, asdict(scores), lines, SCORE_FILES[options.map])
 
 
-def _world_model(run: Run, walks: Walks, truth: Truth, options: EvaluationOptions) -> dict[str, float | None]:
+def _world_model(run: Run, walks: Walks, truth: Truth, options: EvaluationOptions) -> dict[str, Any]:
     """Of the map; of a vanilla model itself, which has no planner that could be asked at every step."""
     from cogmap.evaluation.world_model import language_scores, world_model_scores
 
