@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.ready
 
-.PHONY: setup browser graphics demo test lint format docs bench campaign learn-test clean
+.PHONY: setup browser graphics demo test lint format docs bench bench-worlds campaign learn-test clean
 
 setup: $(STAMP)
 
@@ -41,6 +41,9 @@ test: lint browser graphics
 
 learn-test: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m learning -n 2  # 16 minutes of processor time: some 9 on two quiet cores
+
+bench-worlds: setup
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.worlds  # days on two cores; goes on where it was stopped
 
 bench: setup
 	$(BIN)/python -m benchmarks

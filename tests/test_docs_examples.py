@@ -179,12 +179,13 @@ def _check_check(called: Called, printed: str) -> None:
 
 def _check_learn(called: Called, printed: str) -> None:
     run = called.path("--out")
-    for name in ("config.json", "model.safetensors", "metrics.jsonl", "map.npz"):
+    learned = ("states.npz",) if "--method" in called.arguments else ("model.safetensors", "metrics.jsonl")
+    for name in ("config.json", *learned, "map.npz"):
         assert (run / name).stat().st_size > 100
     found = load_map(run / "map.npz")
     assert f"of {found.num_nodes} " in printed
     assert found.num_nodes > 5
-    if "--words" in called.arguments:
+    if "--words" in called.arguments or "--method" in called.arguments:
         return
     assert found.warnings == ()
     assert found.explained > (0.85 if has_chance(found) else 0.95)
@@ -269,6 +270,11 @@ def _check_convert(called: Called, printed: str) -> None:
     assert printed.startswith(f"wrote {called.option('--out')}: ")
 
 
+def _check_compare(called: Called, printed: str) -> None:
+    assert all((called.path("--out") / name).is_file() for name in ("comparison.csv", "accuracy-by-time.png"))
+    assert "log-loss" in printed
+
+
 CHECKS: dict[str, Callable[[Called, str], None]] = {
     "walk": _check_walk,
     "check": _check_check,
@@ -277,6 +283,7 @@ CHECKS: dict[str, Callable[[Called, str], None]] = {
     "plan": _check_plan,
     "policy": _check_policy,
     "evaluate": _check_evaluate,
+    "compare": _check_compare,
     "report": _check_report,
     "map": _check_map,
     "doctor": _check_doctor,

@@ -36,6 +36,10 @@ COMMANDS = {  # name: (module, what it does)
         "find the best action at every node, where moves are a matter of chance",
     ),
     "evaluate": ("cogmap.commands.evaluate", "score a run on test walks against their truth"),
+    "compare": (
+        "cogmap.commands.compare",
+        "learn a log by TDB and by methods of other schools: one table, two pictures",
+    ),
     "report": ("cogmap.commands.report", "write report.html, a page that opens offline, and its figures"),
     "serve": ("cogmap.commands.serve", "the map explorer in a browser, on this machine only"),
     "map": ("cogmap.commands.map", "build the map of some walks with a trained model, or export a run's map"),

@@ -34,6 +34,8 @@ class Args:
     """of a model without a map, for each problem"""
     networkx_timeout: float | None = None
     """seconds for networkx to try NormGED too"""
+    world_model: bool = False
+    """also compression, distinction and detours: whether it knows the world's automaton (docs/comparison.md)"""
     seed: int = 0
     """of the observation to avoid in each constrained problem, and of rollouts"""
     json: bool = False
@@ -54,6 +56,7 @@ def run(args: Args) -> None:
         problems=args.problems,
         rollouts=args.rollouts,
         networkx_timeout=args.networkx_timeout,
+        world_model=args.world_model,
         seed=args.seed,
         tell=(lambda line: None) if args.json else (lambda line: print(line, flush=True)),
     )

@@ -38,6 +38,10 @@ class Learn:
     """Walks file: npz, jsonl, csv or walks; or a text, with --words or --characters."""
     out: Path
     """Run folder to write."""
+    method: Literal["tdb", "cscg", "rpni", "edsm", "alergia"] = "tdb"
+    """Which school: tdb trains a network. cscg learns a clone-structured graph by expectation-maximisation; --change
+    clones=64 restarts=3 are its options. rpni, edsm and alergia merge the states of logs that begin in one known state
+    (extra `automata`)."""
     encoder: Literal["auto", "transformer", "gru", "lstm"] = "auto"
     """What reads the walks. auto: a GRU; on a GPU with 400,000 steps and more, and in the preset paper, the
     transformer."""
@@ -117,12 +121,14 @@ def _run(args: Learn) -> None:
     source, rooms = _source(args)
     from cogmap.tasks.learning import learn  # loads torch: after the walks were found to be good
 
-    choices = {name: getattr(args, name) for name in _FIELDS} | _changes(args.change)
+    choices: dict[str, Any] = {name: getattr(args, name) for name in _FIELDS if _asked(args, name)}
+    choices |= _changes(args.change)
     if args.encoder != "auto":
         choices["encoder"] = args.encoder
     made = learn(
         source,
         args.out,
+        method=args.method,
         rooms=rooms,
         preset=args.preset,
         clusters=args.clusters,
@@ -137,12 +143,25 @@ def _run(args: Learn) -> None:
     print_json(outcome) if args.json else print("\n".join(lines))
 
 
+def _asked(args: Learn, name: str) -> bool:
+    """Whether an option goes to the learner: of other methods than TDB only what was given."""
+    return args.method == "tdb" or name == "seed" or getattr(args, name) != getattr(Learn, name)
+
+
 def _is_text(args: Learn) -> bool:
     return args.words or args.characters or args.walks.suffix == ".txt"
 
 
 def _check_options(args: Learn) -> None:
     """Refuse an option that the kind of run would ignore."""
+    if args.method != "tdb":
+        for name in ("family", "words", "characters", "resume", "serve"):
+            if getattr(args, name):
+                raise BadConfig(
+                    f"`--{name}` is for TDB, --method {args.method} does not have it: leave it out"
+                )
+        if args.preset != "fast":
+            raise BadConfig(f"`--preset` is for TDB, --method {args.method} does not have it: leave it out")
     if not _is_text(args):
         for name in ("splice", "least_count"):
             if getattr(args, name):

@@ -68,6 +68,12 @@ class Scores:
     value_share: float | None = None
     valid_share: float | None = None  # share of rollout candidates that are at the target
     valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
+    compression_precision: float | None = None  # of evaluation/world_model.py: histories to one place alike
+    distinction_precision: float | None = (
+        None  # histories to different places told apart where they differ ...
+    )
+    distinction_recall: float | None = None  # ... and wherever they differ
+    detours: float | None = None  # share of goals reached although a tenth of the actions is replaced
     problems: int | None = None
     context_length: int | None = None
     map_kind: str | None = None
@@ -147,6 +153,10 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "value_share": ("value of rewards collected", _percent),
     "valid_share": ("valid candidates", _percent),
     "valid_share_with_tail": ("valid candidates, tail evaluated", _percent),
+    "compression_precision": ("compression precision", _percent),
+    "distinction_precision": ("distinction precision", _percent),
+    "distinction_recall": ("distinction recall", _percent),
+    "detours": ("goals reached after detours", _percent),
     "problems": ("problems", str),
 }
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
 
 from cogmap.experiments.ledger import log_line
-from cogmap.experiments.runner import Job, Outcome, attempt
+from cogmap.experiments.runner import Outcome, attempt
 
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 RETRIES = 3  # of a trial whose process was killed; each resumes from the checkpoint
@@ -23,9 +24,14 @@ def free_cores() -> int:
     return max(1, cpu_count() - round(busy))
 
 
-def run_locally(jobs: Sequence[Job], at_once: int) -> Iterator[Outcome | None]:
-    """The outcomes as they come, and None now and then in between, so that progress can be shown."""
-    slots = Slots()
+def run_locally(
+    jobs: Sequence[Any], at_once: int, work: Callable[[Any], Outcome] = attempt
+) -> Iterator[Outcome | None]:
+    """The outcomes as they come, and None now and then in between, so that progress can be shown.
+
+    work: what a process does with a job; a job has a `trial`, whose folder and title are asked for.
+    """
+    slots = Slots(work)
     with ThreadPoolExecutor(at_once) as threads:
         waiting: set[Future[Outcome]] = {threads.submit(slots.run, job) for job in jobs}
         try:
@@ -42,21 +48,22 @@ def run_locally(jobs: Sequence[Job], at_once: int) -> Iterator[Outcome | None]:
 class Slots:
     """The processes of the trials in progress. A trial has its own, so that one that is killed takes no other along."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: Callable[[Any], Outcome] = attempt) -> None:
         from loky import ProcessPoolExecutor
 
+        self._work = work
         self._new = ProcessPoolExecutor
         self._live: set[ProcessPoolExecutor] = set()
         self._stopped = False
 
-    def run(self, job: Job) -> Outcome:
+    def run(self, job: Any) -> Outcome:
         from loky.process_executor import TerminatedWorkerError
 
         for _ in range(1 + RETRIES):
             process = self._new(max_workers=1, env=ONE_THREAD, initializer=_ignore_interrupts)
             self._live.add(process)
             try:
-                return process.submit(attempt, job).result()
+                return process.submit(self._work, job).result()
             except TerminatedWorkerError:
                 if self._stopped:
                     break

@@ -201,6 +201,16 @@ def predict(counts: StateCounts, walks: Walks) -> tuple[NDArray[np.int32], NDArr
     return state, predicted, log_likelihood
 
 
+def likeliest_paths(counts: StateCounts, walks: Walks) -> tuple[NDArray[np.int32], float]:
+    """(B, N) the states of each walk's likeliest path (Viterbi), -1 on padding, and the paths' log-likelihood."""
+    path = np.full(walks.observations.shape, -1, dtype=np.int32)
+    model = _Model(counts)
+    likelihood = _viterbi(
+        walks.observations, walks.actions, walks.lengths, model.arrays(), counts.num_actions, path
+    )
+    return path, likelihood
+
+
 def never_taken(counts: StateCounts) -> NDArray[np.bool_]:
     """(V, A) actions that are not to be had in a state: at least ten times were expected, less than half a one counted.
 
@@ -543,3 +553,69 @@ def _filter(
                 if weights[index] > weights[best]:
                     best = index
             state_of[walk, step] = states[best]
+
+
+@njit(cache=True)
+def _viterbi(observations: Any, actions: Any, lengths: Any, model: Any, num_actions: int, path: Any) -> float:
+    first, row_start, target, chance, seen_at, seen, seen_chance, seen_start, by, observation_start = model
+    num_states, total = len(first), 0.0
+    best, where = np.zeros(num_states), np.zeros(num_states, dtype=np.int64)  # of the states of one step
+    touched = np.empty(num_states, dtype=np.int32)
+    starts = np.zeros(observations.shape[1] + 1, dtype=np.int64)
+    states, weights, back = np.empty(4096, dtype=np.int32), np.empty(4096), np.empty(4096, dtype=np.int64)
+    for walk in range(len(lengths)):
+        last = lengths[walk] - 1
+        for step in range(last + 1):
+            observation, found, most = observations[walk, step], 0, 0.0
+            if step > 0:
+                for index in range(starts[step - 1], starts[step]):
+                    row = states[index] * num_actions + actions[walk, step - 1]
+                    for edge in range(row_start[row], row_start[row + 1]):
+                        entry = _seen_entry(target[edge], observation, seen, seen_start)
+                        if entry < 0:
+                            continue
+                        weight = weights[index] * chance[edge] * seen_chance[entry]
+                        if best[target[edge]] == 0 and weight > 0:
+                            touched[found] = target[edge]
+                            found += 1
+                        if weight > best[target[edge]]:
+                            best[target[edge]], where[target[edge]] = weight, index
+                        most = max(most, weight)
+            if most < UNEXPLAINED:  # the path begins anew, after the likeliest one so far
+                for index in range(found):
+                    best[touched[index]] = 0.0
+                likeliest = starts[max(step - 1, 0)]
+                for index in range(starts[max(step - 1, 0)], starts[step]):
+                    if weights[index] > weights[likeliest]:
+                        likeliest = index
+                found = _anywhere(
+                    observation, first, seen_at, seen_chance, by, observation_start, best, touched
+                )
+                most = 0.0
+                for index in range(found):
+                    where[touched[index]] = likeliest
+                    most = max(most, best[touched[index]])
+                total += np.log(UNEXPLAINED) if step > 0 else np.log(most)
+            else:
+                total += np.log(most)
+            if starts[step] + found > len(states):
+                size = 2 * (starts[step] + found)
+                states = np.append(states[: starts[step]], np.empty(size, dtype=np.int32))
+                weights = np.append(weights[: starts[step]], np.empty(size))
+                back = np.append(back[: starts[step]], np.empty(size, dtype=np.int64))
+            end = starts[step]
+            for index in range(found):
+                state = touched[index]
+                if best[state] >= NEGLIGIBLE * most:
+                    states[end], weights[end], back[end] = state, best[state] / most, where[state]
+                    end += 1
+                best[state] = 0.0
+            starts[step + 1] = end
+        likeliest = starts[last]
+        for index in range(starts[last], starts[last + 1]):
+            if weights[index] > weights[likeliest]:
+                likeliest = index
+        for step in range(last, -1, -1):
+            path[walk, step] = states[likeliest]
+            likeliest = back[likeliest]
+    return total

@@ -1,4 +1,4 @@
-"""A cognitive map as a file, `map.npz`, which never needs a pickle."""
+"""A cognitive map as a file, `map.npz`, and a hidden Markov model as one, `states.npz`; neither needs a pickle."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadRun, BadWalks
 from cogmap.files import read_arrays, write_arrays
+from cogmap.maps.hmm import StateCounts
 from cogmap.records import CognitiveMap
 from cogmap.walks.vocabulary import MOST_INDICES, check_labels
 
@@ -99,3 +100,63 @@ def _check_table(values: Mapping[str, Any]) -> None:
     entries = values["node_observation"].size * values["num_actions"]
     if entries > _MOST_MOVES:
         raise BadRun(f"nodes times actions must be at most {_MOST_MOVES}, got {entries}")
+
+
+def save_states(path: str | Path, counts: StateCounts) -> None:
+    """Write one array per field."""
+    write_arrays(path, {field.name: np.asarray(getattr(counts, field.name)) for field in fields(counts)})
+
+
+def load_states(path: str | Path) -> StateCounts:
+    """Read the hidden Markov model in a file; `BadRun` if it is not one."""
+    arrays = read_arrays(path, BadRun)
+    try:
+        for field in fields(StateCounts):
+            if field.name not in arrays:
+                raise BadRun(f"it must hold states with counts, got no `{field.name}`")
+        sizes = {name: _size(name, arrays[name]) for name in _SIZES}
+        states = len(_row_of("first", arrays["first"], "f", None))
+        if states * sizes["num_actions"] > _MOST_MOVES:
+            moves = states * sizes["num_actions"]
+            raise BadRun(f"states times actions must be at most {_MOST_MOVES}, got {moves}")
+        limits = {
+            "row": states * sizes["num_actions"],
+            "target": states,
+            "seen_at": states,
+            "seen": sizes["num_observations"],
+        }
+        for name, length_of in (
+            ("row", "count"),
+            ("target", "count"),
+            ("seen_at", "seen_count"),
+            ("seen", "seen_count"),
+        ):
+            _check_indices(name, _row_of(name, arrays[name], "iu", len(arrays[length_of])), limits[name])
+        for name in ("first", "count", "seen_count"):
+            given = _row_of(name, arrays[name], "f", None)
+            if not np.isfinite(given).all() or (given < 0).any():
+                raise BadRun(f"`{name}` must hold counts of at least 0")
+        for name in ("row", "seen_at"):
+            if (arrays[name][1:] < arrays[name][:-1]).any():
+                raise BadRun(f"`{name}` must be in rising order, it is not")
+    except BadRun as problem:
+        raise BadRun(f"{path}: {problem}") from None
+    kinds = {"row": np.int64, "target": np.int32, "seen_at": np.int32, "seen": np.int32}
+    values: dict[str, Any] = {
+        field.name: sizes.get(field.name, arrays[field.name].astype(kinds.get(field.name, np.float64)))
+        for field in fields(StateCounts)
+    }
+    return StateCounts(**values)
+
+
+def _row_of(name: str, array: NDArray[Any], kinds: str, length: int | None) -> NDArray[Any]:
+    if array.ndim != 1 or array.dtype.kind not in kinds or (length is not None and len(array) != length):
+        raise BadRun(
+            f"`{name}` must be a row of numbers that fits the others, got {array.dtype} of shape {array.shape}"
+        )
+    return array
+
+
+def _check_indices(name: str, array: NDArray[Any], bound: int) -> None:
+    if array.size and (array.min() < 0 or array.max() >= bound):
+        raise BadRun(f"`{name}` must be in [0, {bound}), got {array.min()} to {array.max()}")

@@ -21,7 +21,8 @@ from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.concepts import NodeConcepts, load_concepts
 from cogmap.evaluation.scores import Scores
 from cogmap.files import read_arrays, read_json, read_json_lines, write_json
-from cogmap.maps.store import load_map
+from cogmap.maps.hmm import StateCounts
+from cogmap.maps.store import load_map, load_states
 from cogmap.models.config import ModelConfig, with_current_names
 from cogmap.records import CognitiveMap, Labels, Truth, Walks
 from cogmap.report.tables import Scored
@@ -38,11 +39,13 @@ CONFIG_FILE, MODEL_FILE, METRICS_FILE = "config.json", "model.safetensors", "met
 QUANTIZER_FILE, VIEWS_FILE = "quantizer.npz", "views.npz"  # of a run that learned from views
 TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"  # of a run that learned from a text
 ATLAS_FILE = "atlas.npz"  # of a run that learned a family of rooms
+STATES_FILE = "states.npz"  # of a run by a method without a network, in place of the model
 EARLY_MAP_FILE = "map.early.npz"  # of a training in progress
 LOCK_FILE = ".lock"  # held by the process that is writing
 
 TaskName = Literal["places", "family", "text"]
 MapKind = Literal["minimal", "paper"]
+Method = Literal["tdb", "cscg", "rpni", "edsm", "alergia"]
 State = Literal["waiting", "training", "mapping", "finished", "stopped"]
 MAP_FILES: dict[MapKind, str] = {"minimal": "map.npz", "paper": "map.paper.npz"}
 SCORE_FILES: dict[MapKind, str] = {"minimal": "scores.json", "paper": "scores.paper.json"}
@@ -70,6 +73,7 @@ class RunFolder:
         self.observation_labels = self._labels("observation_labels", self.config.num_observations)
         self.action_labels = self._labels("action_labels", self.config.num_actions)
         self.task: TaskName = self._task()
+        self.method: Method = self._method()
 
     def _labels(self, name: str, count: int) -> Labels | None:
         where = f"`{name}` in {self._path(CONFIG_FILE)}"
@@ -88,10 +92,22 @@ class RunFolder:
         is_text = self._path(TEXT_FILE).is_file() or self.action_labels == (ACTION,)
         return "text" if is_text else "places"
 
+    def _method(self) -> Method:
+        stored = self.stored.get("method", "tdb")
+        if not isinstance(stored, str) or stored not in get_args(Method):
+            rule = f"`method` in {self._path(CONFIG_FILE)} must be one of {', '.join(get_args(Method))}"
+            raise BadRun(f"{rule}, got {stored!r:.60}")
+        return cast(Method, stored)
+
+    @property
+    def has_network(self) -> bool:
+        """Whether a network was trained. A run of another method has a hidden Markov model instead."""
+        return self.method == "tdb"
+
     @property
     def name(self) -> str:
-        """The model's name as the paper prints it."""
-        return self.config.name
+        """The model's name as the paper prints it, or that of another method."""
+        return self.config.name if self.has_network else f"{self.stored.get('name', self.method)!s:.60}"
 
     @property
     def makes_map(self) -> bool:
@@ -119,6 +135,8 @@ class RunFolder:
         """One of the run's maps, read from its file."""
         if self.config.vanilla:
             raise BadRun(f"only a TDB has a map, {self.folder} holds a {self.name}")
+        if kind == "paper" and not self.has_network:
+            raise BadRun(f"only a TDB has the paper's map, {self.folder} was learned by {self.name}")
         path = self._path(MAP_FILES[kind])
         if not path.is_file():
             rule = f"a run must hold {path.name}, {self.folder} does not yet"
@@ -128,6 +146,21 @@ class RunFolder:
             own, known = getattr(found, what), getattr(self.config, what)
             if own > known:
                 raise BadRun(f"{path} must have at most the run's `{what}` (={known}), got {own}")
+        return found
+
+    @property
+    def map_kinds(self) -> tuple[MapKind, ...]:
+        """The maps that a finished run has."""
+        return tuple(MAP_FILES) if self.has_network else ("minimal",)
+
+    @cached_property
+    def states(self) -> StateCounts:
+        """The hidden Markov model of a run without a network."""
+        found = load_states(self._path(STATES_FILE))
+        for what in ("num_observations", "num_actions"):
+            own, known = getattr(found, what), getattr(self.config, what)
+            if own != known:
+                raise BadRun(f"{self._path(STATES_FILE)} must have the run's `{what}` (={known}), got {own}")
         return found
 
     @cached_property
@@ -268,11 +301,11 @@ def save_config(
 def run_state(folder: Path, makes_map: bool = True) -> State:
     """What a run is doing, by which of its files was written last: no process has to be asked."""
     map_file = MAP_FILES["minimal"]
-    files = (CONFIG_FILE, METRICS_FILE, MODEL_FILE, EARLY_MAP_FILE, map_file)
+    files = (CONFIG_FILE, METRICS_FILE, MODEL_FILE, STATES_FILE, EARLY_MAP_FILE, map_file)
     written = {name: when for name in files if (when := _written(folder / name)) is not None}
     if not written:
         return "waiting"
-    model, metrics = written.get(MODEL_FILE), written.get(METRICS_FILE, 0.0)
+    model, metrics = written.get(MODEL_FILE, written.get(STATES_FILE)), written.get(METRICS_FILE, 0.0)
     silent = time.time() - max(written.values()) > _SILENT_SECONDS
     if model is None or model < metrics:
         if metrics == 0 and map_file in written:  # a map that was put there by hand

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
+from cogmap.maps.hmm import predict
 from cogmap.planning.localise import Belief, read_history, whereabouts
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve
@@ -32,7 +33,11 @@ class Run(RunFolder):
 
     @cached_property
     def model(self) -> Model:
-        """The trained network, on the run's device."""
+        """The trained network, on the run's device; `BadRun` in a run of a method without one."""
+        if not self.has_network:
+            raise BadRun(
+                f"only a TDB or a vanilla model has a network, {self.folder} was learned by {self.name}"
+            )
         from cogmap.training.checkpoint import load_model
         from cogmap.training.devices import choose_device
 
@@ -42,18 +47,30 @@ class Run(RunFolder):
     @property
     def has_codes(self) -> bool:
         """False for a vanilla model, and before a training has reached its bottleneck."""
+        if not self.has_network:
+            return True
         from cogmap.models.tdb import TDB
 
         return isinstance(self.model, TDB) and bool(self.model.bottlenecks.ready)
 
     def encode(self, walks: Walks) -> tuple[Codes, Integers]:
-        """Codes of walks, and predicted next observations (B, N - 1)."""
+        """Codes of walks, and predicted next observations (B, N - 1).
+
+        Without a network the code of a step is the likeliest state of the run's hidden Markov model.
+        """
+        if not self.has_network:
+            own = self._own(walks)
+            state, predicted, _ = predict(self.states, own)
+            codes = np.maximum(state, 0)[:, :, None]
+            return Codes(codes, own.lengths, self.states.num_states), np.maximum(predicted, 0)
         from cogmap.models.inference import encode
 
         return encode(self.model, self._own(walks))
 
     def predict(self, walks: Walks) -> Integers:
         """Predicted next observations (B, N - 1), of a model with or without bottleneck."""
+        if not self.has_network:
+            return self.encode(walks)[1]
         from cogmap.models.inference import predict_next
 
         return predict_next(self.model, self._own(walks))
@@ -64,7 +81,7 @@ class Run(RunFolder):
         return walks
 
     def stream(self) -> StreamingEncoder:
-        """Codes step by step, for a walk without end."""
+        """Codes step by step, for a walk without end. Without a network: `planning.navigator` needs the map alone."""
         from cogmap.models.inference import StreamingEncoder
         from cogmap.models.tdb import TDB
 
@@ -97,8 +114,6 @@ class Run(RunFolder):
         self, observations: Sequence[Any], actions: Sequence[Any]
     ) -> tuple[Integers, Integers, Codes]:
         """One walk (1, N) and (1, N - 1) in indices, and its codes."""
-        from cogmap.models.inference import encode_and_predict
-
         if self.quantizer is not None and shows_views(observations):
             observations = self.quantizer(as_views(observations)).tolist()
         seen = _indices("observation", observations, self.observation_labels, self.config.num_observations)
@@ -107,9 +122,20 @@ class Run(RunFolder):
             raise BadWalks(
                 f"a history must have one action fewer than observations, got {len(seen)} and {len(done)}"
             )
-        history = encode_and_predict(self.model, seen[None], done[None])[0]
         lengths = np.array([len(seen)], dtype=np.int32)
-        return seen[None], done[None], Codes(history, lengths, self.config.num_codes)
+        return seen[None], done[None], self._codes_of(seen[None], done[None], lengths)
+
+    def _codes_of(self, seen: Integers, done: Integers, lengths: Integers) -> Codes:
+        """Codes of one history (1, N), which may be of a single observation."""
+        if not self.has_network:
+            again = seen if seen.shape[1] > 1 else np.repeat(seen, 2, axis=1)
+            done = done if seen.shape[1] > 1 else np.zeros((1, 1), dtype=np.int32)
+            sizes = (self.config.num_observations, self.config.num_actions)
+            state = predict(self.states, Walks(again, done, np.maximum(lengths, 2), *sizes))[0]
+            return Codes(state[:, : seen.shape[1], None], lengths, self.states.num_states)
+        from cogmap.models.inference import encode_and_predict
+
+        return Codes(encode_and_predict(self.model, seen, done)[0], lengths, self.config.num_codes)
 
     def plan(self, here: int, there: Goal, avoid: Sequence[Any] = (), strict: bool = False) -> Plan:
         """The shortest path between two nodes, past the observations to `avoid` (indices or labels)."""

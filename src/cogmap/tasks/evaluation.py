@@ -29,6 +29,7 @@ class EvaluationOptions:
     problems: int = 200  # planning problems, one from each of the first walks
     rollouts: int = 100  # of a model without a map, for each problem
     networkx_timeout: float | None = None  # seconds for networkx to try NormGED too; None does not try
+    world_model: bool = False  # also the metrics of evaluation/world_model.py, where there is truth
     seed: int = 0  # of the observation to avoid in each constrained problem, and of rollouts
     tell: Callable[[str], None] = lambda line: None  # called with a line of progress
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from cogmap.errors import BadConfig, BadOutput, BadRun, Stopped
 from cogmap.files import write_json
@@ -24,6 +24,7 @@ from cogmap.runs.folder import (
     MODEL_FILE,
     QUANTIZER_FILE,
     TEXT_FILE,
+    Method,
     RunFolder,
     save_config,
 )
@@ -33,6 +34,7 @@ from cogmap.tasks import Choices, TrainingData, task_of
 from cogmap.tasks.early_maps import EarlyMaps
 from cogmap.tasks.family import FamilySource, Names
 from cogmap.tasks.places import PlacesSource
+from cogmap.tasks.states import learn_states
 from cogmap.tasks.text import TextSource, read_text
 from cogmap.training.checkpoint import save_tensors
 from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
@@ -55,6 +57,7 @@ def learn(
     source: Source,
     out: str | Path | None = None,
     *,
+    method: Method = "tdb",
     rooms: Integers | None = None,
     preset: Preset = "fast",
     model: ModelConfig | None = None,
@@ -73,6 +76,8 @@ def learn(
     source: walks, the path of a walks file or of a text (.txt, read by words), or a text from `read_text`.
     out: the run folder. None keeps the run in a temporary folder that is deleted with the returned run; `run.save`
         keeps it.
+    method: "cscg", "rpni", "edsm" or "alergia" learn a map without a network (`tasks/states.py`). Their choices are
+        `minutes` and `seed`, of cscg also `clones`, `restarts` and `rounds`.
     rooms: (B,) the room of each walk, where they are of many rooms alike but for their observations. The run then
         maps rooms that it never saw, with `new_room_map`.
     choices: any field of `ModelConfig` and `TrainingConfig`, such as encoder="lstm", prediction_steps=3, bottlenecks=4,
@@ -86,6 +91,10 @@ def learn(
     Ctrl-C ends the training early, saves a checkpoint and builds the map; a second one ends it all. SIGTERM saves a
     checkpoint and raises `Stopped`. A process that is killed leaves a folder that can be resumed.
     """
+    if method != "tdb":
+        _refuse(rooms, "rooms", "TDB, not for other methods")
+        _refuse(resume or None, "resume", "TDB, other methods start from the beginning")
+        return _learn_states(source, out, method, clusters, choices, quiet)
     with _run_folder(out) as folder:
         resumed = _resumed(folder) if resume else None
         if resumed is None:
@@ -100,6 +109,31 @@ def learn(
         limits = {name: choices.get(name) for name in ("minutes", "steps")}
         _train(data, folder, *configs, resume, limits, device, shown, early_maps)
         run = load_run(folder, device=device)
+    if out is None:
+        weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
+    return run
+
+
+def _learn_states(
+    source: Source,
+    out: str | Path | None,
+    method: Method,
+    clusters: int | None,
+    choices: Mapping[str, Any],
+    quiet: bool,
+) -> Run:
+    """A run by a method without a network."""
+    if method not in get_args(Method):
+        raise BadConfig(f"`method` must be one of {', '.join(get_args(Method))}, got {method!r:.60}")
+    with _run_folder(out) as folder:
+        _clear(folder)
+        data = _prepared(source, None, clusters, "auto", Choices("fast", "auto", choices.get("seed", 0)))
+        if data.task != "places":
+            raise BadConfig(f"`method` (={method}) is for walks in one place, not for a {data.task}")
+        if data.quantizer is not None:
+            data.quantizer.save(folder / QUANTIZER_FILE)
+        learn_states(data.walks, folder, method, choices, (lambda line: None) if quiet else print)
+        run = load_run(folder)
     if out is None:
         weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
     return run

@@ -5,10 +5,13 @@ A run has two maps: the minimal one, and the paper's for comparison.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from cogmap.errors import BadRun
 from cogmap.maps.build import build_map
 from cogmap.maps.counts import unique_codes
 from cogmap.maps.recount import count_again
@@ -17,6 +20,7 @@ from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
+from cogmap.tasks.states import map_of_states
 from cogmap.walks.log import WalkLog, total_steps, walk_parts
 from cogmap.walks.quantize import save_node_views, without_views
 
@@ -49,6 +53,9 @@ def prepare(source: PlacesSource, choices: Choices) -> TrainingData:
 
 def build_maps(run: Run, data: TrainingData) -> None:
     """Both maps, and for pages what is seen at the nodes of the minimal one."""
+    if not run.has_network:
+        save_map(run.folder / MAP_FILES["minimal"], map_walks(run, data.walks, "minimal"))
+        return
     walks, codes, predicted = _encoded(run, data.walks)
     maps = {kind: map_of_codes(run, codes, walks, kind, predicted) for kind in MAP_FILES}
     maps["minimal"] = _counted(maps["minimal"], data.walks)
@@ -63,6 +70,11 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
 
 
 def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
+    if not run.has_network:
+        if kind == "paper":
+            raise BadRun(f"only a TDB has the paper's map, {run.folder} was learned by {run.name}")
+        run.check_walks(walks)
+        return map_of_states(run.states, walks)
     some, codes, predicted = _encoded(run, walks)
     found = map_of_codes(run, codes, some, kind, predicted)
     return _counted(found, walks) if kind == "minimal" else found
@@ -98,12 +110,26 @@ def map_of_codes(run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted:
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:
     """TestAccu, and with the truth ImpFallback, RatioSP, NormGED and more."""
     scores = _scores(run, test.walks, test.truth, options)
+    if options.world_model and test.truth is not None:
+        scores = replace(scores, **_world_model(run, test.walks, test.truth, options))
     lines = aligned(scores.printed())
     if run.quantizer is not None and test.truth is not None:
         from cogmap.environments.oracle import aliasing
 
         lines += (f"  clusters of views: {aliasing(test.truth.world).sentence()}",)
     return Evaluation(scores, asdict(scores), lines, SCORE_FILES[options.map])
+
+
+def _world_model(run: Run, walks: Walks, truth: Truth, options: EvaluationOptions) -> dict[str, Any]:
+    """Of the map; of a vanilla model itself, which has no planner that could be asked at every step."""
+    from cogmap.evaluation.world_model import language_scores, world_model_scores
+
+    if not run.config.vanilla:
+        return vars(world_model_scores(run.map_of(options.map), walks, truth, options.seed))
+    from cogmap.models.rollout_predictor import RolloutPredictor
+
+    predictor = RolloutPredictor(run.model)  # type: ignore[arg-type]
+    return vars(language_scores(predictor, walks, truth, np.random.default_rng(options.seed)))
 
 
 def _scores(run: Run, walks: Walks, truth: Truth | None, options: EvaluationOptions) -> Scores:
@@ -189,7 +215,7 @@ def _scored(run: Run, reading: Reading, shown: MapKind) -> tuple[Scored, ...]:
     """The scores of the shown map and, with truth, of the other one too."""
     from cogmap.report.tables import Scored
 
-    kinds = sorted(MAP_FILES, key=lambda kind: kind != shown) if reading.truth is not None else [shown]
+    kinds = sorted(run.map_kinds, key=lambda kind: kind != shown) if reading.truth is not None else [shown]
     return tuple(Scored(run.name, REMARKS[kind], _score_reading(run.map_of(kind), reading)) for kind in kinds)
 
 

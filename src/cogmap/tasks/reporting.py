@@ -45,6 +45,8 @@ def learn_command(run: RunFolder, walks: str = "WALKS") -> str:
     """The line that learns this run again from its walks: every choice that is not the preset's own."""
     model, training = run.config, run.training
     words: list[str | int | float] = ["cogmap", "learn", walks, "--out", str(run.folder)]
+    if not run.has_network:
+        return shlex.join(map(str, [*words, "--method", run.method, "--seed", training.seed]))
     words += ["--encoder", model.encoder, "--prediction-steps", model.prediction_steps]
     words += ["--bottlenecks", model.bottlenecks, "--seed", training.seed]
     words += ["--preset", "paper"] if model.form == "paper" else []

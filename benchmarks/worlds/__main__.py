@@ -1,0 +1,54 @@
+"""The bench of worlds: `make bench-worlds`, or `python -m benchmarks.worlds` with options.
+
+Every method on logs of every world, from 10,000 steps on, each cell in a process and a thread of its own. A cell that
+was measured is not measured again, so that the bench may be killed at any time; `--again` with `--methods tdb` measures
+one method anew. Rows go to results/worlds.csv, pictures beside it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from cogmap.errors import CogmapError
+from cogmap.experiments.cells import METHODS, check_methods, merge_table, run_cells
+from cogmap.experiments.commits import check_commits, current_commit
+from cogmap.experiments.worlds import SIZES, WORLDS, bench_cells
+from cogmap.report.comparison_figures import accuracy_by_steps, accuracy_by_time
+from cogmap.report.style import save_figure
+from cogmap.signals import raised_when_terminated
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--worlds", nargs="*", default=list(WORLDS))
+    parser.add_argument("--methods", nargs="*", default=list(METHODS))
+    parser.add_argument("--sizes", nargs="*", type=int, default=list(SIZES))
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=10.0, help="for each method and log, at the most")
+    parser.add_argument("--jobs", type=int, default=None)
+    parser.add_argument("--again", action="store_true", help="measure cells anew that were measured")
+    parser.add_argument("--out", type=Path, default=Path("runs/worlds"))
+    parser.add_argument("--results", type=Path, default=Path("results"))
+    args = parser.parse_args()
+    try:
+        check_methods(args.methods)
+        check_commits(args.results, [current_commit()])
+        cells = bench_cells(
+            tuple(args.worlds), tuple(args.methods), tuple(args.sizes), args.seeds, args.minutes, args.out
+        )
+        rows = merge_table(args.results / "worlds.csv", ())
+        for row in run_cells(cells, args.jobs, args.again, lambda line: print(line, flush=True)):
+            rows = merge_table(args.results / "worlds.csv", [row])
+    except CogmapError as problem:
+        print(f"worlds: {problem}", file=sys.stderr)
+        return 2
+    save_figure(accuracy_by_time(rows), args.results / "worlds-time.png")
+    save_figure(accuracy_by_steps(rows), args.results / "worlds-steps.png")
+    return 0
+
+
+if __name__ == "__main__":
+    with raised_when_terminated():  # so that no process of a cell outlives the bench
+        sys.exit(main())

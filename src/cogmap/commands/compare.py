@@ -1,0 +1,51 @@
+"""Compare TDB with methods of other schools on a log, within the same minutes: one table and two pictures."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import tyro
+
+from cogmap.commands.output import print_json
+
+
+@dataclass(frozen=True)
+class Args:
+    """Compare TDB with methods of other schools on a log, within the same minutes: one table and two pictures."""
+
+    log: tyro.conf.Positional[Path]
+    """walks to learn from: npz, jsonl or csv"""
+    test: Path
+    """walks to score on, of the same place; with <name>.truth.npz beside it also exactness, plans and more"""
+    out: Path = Path("comparison")
+    """folder for the table, the pictures and the runs; the same command again goes on where it was stopped"""
+    methods: tuple[str, ...] = ()
+    """of tdb (a GRU), tdb-transformer, vanilla, cscg, rpni, edsm, alergia and ngram; all by default"""
+    sizes: tuple[int, ...] = ()
+    """steps of the log to learn from, several for a learning curve; by default a sixteenth, a quarter and all"""
+    minutes: float = 5.0
+    """for each method and size, at the most"""
+    seed: int = 0
+    """of every method"""
+    jobs: int | None = None
+    """methods at once, by default as many as there are free cores; each has a process and a thread"""
+    json: bool = False
+    """print the rows as JSON, and nothing else"""
+
+
+def run(args: Args) -> None:
+    from cogmap.experiments.comparison import STEPS_PICTURE, TABLE, TIME_PICTURE, compare, table_lines
+
+    def tell(line: str) -> None:
+        if not args.json:
+            print(line, flush=True)
+
+    rows = compare(
+        args.log, args.test, args.out, args.methods, args.sizes, args.minutes, args.seed, args.jobs, tell
+    )
+    if args.json:
+        print_json(rows)
+        return
+    print("\n".join(table_lines(rows)))
+    print(f"wrote {args.out / TABLE}, {TIME_PICTURE} and {STEPS_PICTURE} beside it")

@@ -1,0 +1,107 @@
+"""The bench of worlds: every method on logs of many worlds and sizes, beside the truth.
+
+Rooms, a torus, mazes, cubes, street networks, machines of real systems, Gymnasium's toy worlds with and without chance.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from cogmap.environments.cube import AliasedCube
+from cogmap.environments.gym_tables import cliff_walking, frozen_lake, taxi
+from cogmap.environments.machines import MachineWorld, load_machine, shipped_machines
+from cogmap.environments.room import AliasedRoom
+from cogmap.environments.streets import street_network
+from cogmap.environments.table import maze_from_text, torus
+from cogmap.errors import BadConfig
+from cogmap.experiments.cells import Cell
+from cogmap.experiments.trials import slug
+from cogmap.records import TableWorld, Truth, Walks
+
+SIZES = (10_000, 50_000, 200_000, 1_000_000)
+TEST_WALKS = 100
+WALK, LOG = 400, 60  # steps of a walk, and of a log of a machine from its start
+MAZE = """
+    ..a....#...
+    .##.##.#.#.
+    .#...#...#.
+    ...#.#b###.
+    ##.#.....#.
+    a..###.#.>.
+    .#.....#...
+"""
+
+
+def _machine(name: str, seed: int) -> TableWorld:
+    """A machine that comes with the package; there is one, whatever the seed."""
+    return MachineWorld(load_machine(name))
+
+
+WORLDS: dict[str, Callable[[int], TableWorld]] = {
+    "room-6x8": lambda seed: AliasedRoom(6, 8, 4, seed=seed),
+    "room-15x20": lambda seed: AliasedRoom(15, 20, 4, seed=seed),
+    "torus-7x9": lambda seed: torus(7, 9, 3, one_way_doors=12, seed=seed),
+    "maze": lambda seed: maze_from_text(MAZE),
+    "cube-4": lambda seed: AliasedCube(edge=4, observations=8, seed=seed),
+    "streets-60": lambda seed: street_network(60, seed=seed),
+    "streets-200": lambda seed: street_network(200, seed=seed),
+    **{name: partial(_machine, name) for name in shipped_machines()},
+    "frozenlake": lambda seed: frozen_lake("4x4", slippery=True),
+    "cliff": lambda seed: cliff_walking(slippery=True),
+    "taxi": lambda seed: taxi(rainy=True),
+}
+
+
+@dataclass(frozen=True)
+class WorldData:
+    """A log sampled in one of the worlds."""
+
+    world: str
+    steps: int
+    seed: int
+
+    def load(self) -> tuple[Walks, Walks, Truth | None]:
+        from cogmap.walks.sample import sample_walks
+
+        world = WORLDS[self.world](self.seed)
+        length = LOG if isinstance(world, MachineWorld) else WALK
+        walks, _ = sample_walks(world, self.steps // length, length, np.random.default_rng([self.seed, 1]))
+        test, truth = sample_walks(world, TEST_WALKS, length, np.random.default_rng([self.seed, 3]))
+        return walks, test, truth
+
+
+def bench_cells(
+    worlds: tuple[str, ...],
+    methods: tuple[str, ...],
+    sizes: tuple[int, ...],
+    seeds: int,
+    minutes: float,
+    out: Path,
+) -> list[Cell]:
+    """The cells of the bench, small logs first."""
+    unknown = [name for name in worlds if name not in WORLDS]
+    if unknown:
+        raise BadConfig(f"a world must be one of {', '.join(WORLDS)}, got {unknown[0]!r:.60}")
+    return [
+        Cell(
+            log=world,
+            steps=steps,
+            seed=seed,
+            method=method,
+            minutes=minutes,
+            data=WorldData(world, steps, seed),
+            folder=out / f"{slug(world)}-{steps}-{seed}-{method}",
+            command=f"python -m benchmarks.worlds --worlds {world} --sizes {steps} --methods {method} "
+            f"--minutes {minutes:g}",
+            keeps_run=method.startswith("tdb"),
+        )
+        for steps in sizes
+        for seed in range(seeds)
+        for world in worlds
+        for method in methods
+    ]

@@ -1,0 +1,107 @@
+"""Runs by methods of other schools: clone-structured graphs and automata. A hidden Markov model, and no network.
+
+Such a run folder has states.npz in place of model.safetensors, and a map like any other. A step's code is the state in
+which the model believes to be, so planning, scores, reports and the explorer read these runs as they read any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from cogmap.errors import BadConfig, BadOutput
+from cogmap.files import write_json
+from cogmap.maps.build import minimal_record
+from cogmap.maps.clones import CloneOptions, learn_clones
+from cogmap.maps.hmm import StateCounts, expect, predict
+from cogmap.maps.store import save_map, save_states
+from cogmap.maps.trust import HeldOut, Trust, hold_out, trust
+from cogmap.records import CognitiveMap, Walks
+from cogmap.runs.folder import CONFIG_FILE, FORMAT, MAP_FILES, STATES_FILE, Method
+from cogmap.version import __version__
+
+Tell = Callable[[str], None]
+_NAMES = {"rpni": "RPNI", "edsm": "EDSM", "alergia": "IOAlergia"}
+
+
+def learn_states(walks: Walks, folder: Path, method: Method, choices: Mapping[str, Any], tell: Tell) -> None:
+    """Learn by another method than TDB, and write the run folder."""
+    if any((folder / name).exists() for name in (CONFIG_FILE, STATES_FILE)):
+        raise BadOutput(f"the run folder must be new or empty, {folder} is not: give another --out")
+    held = hold_out(walks, np.zeros(walks.observations.shape, dtype=np.int64), None)
+    counts, name = _learned(held, method, choices, tell)
+    record = map_of_states(counts, walks, trust(counts, held).by_map)
+    _save_config(folder, walks, method, name, choices)
+    save_states(folder / STATES_FILE, expect(counts, walks).counts)
+    save_map(folder / MAP_FILES["minimal"], record)
+
+
+def map_of_states(counts: StateCounts, walks: Walks, explained: float | None = None) -> CognitiveMap:
+    """The map of walks under a hidden Markov model: a node for each of its states.
+
+    explained: the share of held-out observations that the model predicts; by default of these.
+    """
+    found, number = expect(counts, walks).counts, np.arange(counts.num_states)
+    if explained is None:
+        known = walks.step_mask()[:, 1:]
+        explained = float((predict(counts, walks)[1] == walks.observations[:, 1:])[known].mean())
+    return minimal_record(number[:, None], number, found, walks, Trust(explained, None, ()))
+
+
+def _learned(
+    held: HeldOut, method: Method, choices: Mapping[str, Any], tell: Tell
+) -> tuple[StateCounts, str]:
+    if method == "cscg":
+        graph = learn_clones(held.kept, held.apart, _clone_options(choices), tell)
+        return graph.counts, f"CSCG({graph.clones} clones)"
+    from cogmap.maps.automata import learn_automaton
+
+    _known_choices(choices, ("minutes", "seed"), method)
+    return learn_automaton(held.kept, method, choices.get("minutes")), _NAMES[method]
+
+
+def _clone_options(choices: Mapping[str, Any]) -> CloneOptions:
+    names = [field.name for field in fields(CloneOptions)]
+    _known_choices(choices, names, "cscg")
+    given: dict[str, Any] = {}
+    for name, value in choices.items():
+        if value is None:
+            continue
+        try:
+            given[name] = float(value) if name == "minutes" else int(value)
+        except ValueError:
+            raise BadConfig(f"`{name}` must be a number, got {value!r:.60}") from None
+        if given[name] < (0 if name in ("seed", "minutes") else 1):
+            raise BadConfig(
+                f"`{name}` must be at least {0 if name in ('seed', 'minutes') else 1}, got {given[name]}"
+            )
+    return CloneOptions(**given)
+
+
+def _known_choices(choices: Mapping[str, Any], known: Any, method: str) -> None:
+    unknown = [name for name, value in choices.items() if name not in known and value is not None]
+    if unknown:
+        raise BadConfig(f"--method {method} has the options {', '.join(known)}, got `{unknown[0]}`")
+
+
+def _save_config(folder: Path, walks: Walks, method: Method, name: str, choices: Mapping[str, Any]) -> None:
+    assert method in get_args(Method)
+    sizes = {"num_observations": walks.num_observations, "num_actions": walks.num_actions}
+    training = {name: choices[name] for name in ("seed", "minutes") if choices.get(name) is not None}
+    stored = {
+        "format": FORMAT,
+        "cogmap": __version__,
+        "task": "places",
+        "method": method,
+        "name": name,
+        "model": {**sizes, "num_targets": walks.num_observations},
+        "training": training,
+        "observation_labels": walks.observation_labels,
+        "action_labels": walks.action_labels,
+        "walks": walks.num_walks,
+    }
+    write_json(folder / CONFIG_FILE, stored)

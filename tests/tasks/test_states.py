@@ -1,0 +1,93 @@
+"""Runs without a network: everything that reads a run reads them, or says why not in one line."""
+
+import numpy as np
+import pytest
+
+import cogmap
+from cogmap.cli import main
+from cogmap.environments.room import AliasedRoom
+from cogmap.errors import BadConfig, BadOutput, BadRun
+from cogmap.maps.store import load_states, save_states
+from cogmap.walks.sample import sample_walks
+from cogmap.walks.store import save_walks
+from cogmap.walks.truth_store import save_truth
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """A run of CSCG in a small room, with test walks beside it."""
+    folder = tmp_path_factory.mktemp("cscg")
+    room = AliasedRoom(3, 4, 4, seed=0)
+    walks, _ = sample_walks(room, 40, 80, np.random.default_rng(0))
+    test, truth = sample_walks(room, 12, 80, np.random.default_rng(1))
+    save_walks(folder / "log.npz", walks)
+    save_walks(folder / "test.npz", test)
+    save_truth(folder / "test.npz", truth)
+    cogmap.learn(walks, folder / "run", method="cscg", clones=8, restarts=1, quiet=True)
+    return folder
+
+
+def test_it_is_a_run_like_any_other(folder):
+    run = cogmap.load_run(folder / "run")
+    test = cogmap.load_walks(folder / "test.npz")
+    assert run.name == "CSCG(8 clones)"
+    assert run.state() == "finished"
+    here = run.locate(test.observations[0, :40], test.actions[0, :39])
+    there = run.locate(test.observations[1, :40], test.actions[1, :39])
+    plan = run.plan(here, there)
+    assert plan.nodes[0] == here
+    assert plan.nodes[-1] == there
+    scores = cogmap.evaluate(run, folder / "test.npz")
+    assert scores.test_accu > 0.95 * scores.ceiling
+    assert scores.purity > 0.9
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["evaluate", "{run}", "--walks", "{test}"],
+        ["evaluate", "{run}", "--walks", "{test}", "--world-model"],
+        ["report", "{run}", "--walks", "{test}"],
+        ["plan", "{run}", "--walks", "{test}", "--from", "0:30", "--to", "1:60"],
+        ["map", "{run}", "--walks", "{test}", "--out", "{out}"],
+    ],
+)
+def test_commands_take_it(folder, words, tmp_path, capsys):
+    places = {"run": folder / "run", "test": folder / "test.npz", "out": tmp_path / "map.json"}
+    assert main([word.format(**places) for word in words]) == 0
+
+
+def test_what_needs_a_network_says_so(folder):
+    run = cogmap.load_run(folder / "run")
+    for asked in (lambda: run.model, run.stream, lambda: run.paper_map):
+        with pytest.raises(BadRun, match=r"only a TDB .* was learned by CSCG\(8 clones\)"):
+            asked()
+
+
+def test_states_come_back_from_their_file_and_broken_ones_are_refused(folder, tmp_path):
+    counts = load_states(folder / "run" / "states.npz")
+    save_states(tmp_path / "states.npz", counts)
+    again = load_states(tmp_path / "states.npz")
+    for name in ("first", "row", "target", "count", "seen_at", "seen", "seen_count"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(counts, name))
+    object.__setattr__(again, "target", again.target + counts.num_states)
+    save_states(tmp_path / "broken.npz", again)
+    with pytest.raises(BadRun, match=r"`target` must be in \[0, "):
+        load_states(tmp_path / "broken.npz")
+
+
+def test_wrong_choices_are_refused_in_one_line(folder, tmp_path, capsys):
+    log = folder / "log.npz"
+    with pytest.raises(BadConfig, match=r"`method` must be one of tdb, .*, got 'csgc'"):
+        cogmap.learn(log, tmp_path / "a", method="csgc")
+    with pytest.raises(BadConfig, match=r"--method cscg has the options .*, got `clonez`"):
+        cogmap.learn(log, tmp_path / "b", method="cscg", clonez=3)
+    with pytest.raises(BadConfig, match=r"`clones` must be at least 1, got 0"):
+        cogmap.learn(log, tmp_path / "c", method="cscg", clones=0)
+    with pytest.raises(BadOutput, match="must be new or empty"):
+        cogmap.learn(log, folder / "run", method="cscg")
+    assert main(["learn", str(log), "--method", "cscg", "--resume", "--out", str(tmp_path / "d")]) == 2
+    assert main(["learn", str(log), "--method", "edsm", "--out", str(tmp_path / "e")]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    assert "use --method cscg" in said[1]
