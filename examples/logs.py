@@ -26,22 +26,31 @@ Rules = Callable[[Any, str], State]
 
 
 def world_of(
-    first: State, actions: Sequence[str], moves: Rules, shows: Callable[[Any], str], name: str
+    first: State,
+    actions: Sequence[str],
+    moves: Rules,
+    shows: Callable[[Any], str],
+    name: str,
+    offers: Callable[[Any, str], bool] = lambda state, action: True,
 ) -> TableWorld:
-    """The states that are reached from the first one, as tables."""
+    """The states that are reached from the first one, as tables. offers: whether an action can be taken in a state."""
     states = [first]
     for state in states:  # grows while it is read
-        states += dict.fromkeys(after for action in actions if (after := moves(state, action)) not in states)
+        reached = (moves(state, action) for action in actions if offers(state, action))
+        states += dict.fromkeys(after for after in reached if after not in states)
     number = {state: index for index, state in enumerate(states)}
     labels = tuple(sorted({shows(state) for state in states}))
     start = np.zeros(len(states))
     start[0] = 1
     return TableWorld(
-        next_position=np.array([[number[moves(state, action)] for action in actions] for state in states]),
+        next_position=np.array(
+            [[number.get(moves(state, action), number[state]) for action in actions] for state in states]
+        ),
         observation=np.array([labels.index(shows(state)) for state in states]),
         num_observations=len(labels),
         observation_labels=labels,
         action_labels=tuple(actions),
+        legal=np.array([[offers(state, action) for action in actions] for state in states]),
         name=name,
         start_probability=start,
     )
@@ -169,8 +178,8 @@ def elevator(seed: int, steps: int, floors: int = 0) -> Log:
 
     def shows(state: tuple[int, bool]) -> str:
         floor, is_open = state
-        where = "lobby" if floor == 0 else "roof" if floor == floors - 1 else "hall"
-        return where if is_open else "door shut"
+        lamp = "lobby" if floor == 0 else "roof" if floor == floors - 1 else "between"
+        return f"{lamp}, open" if is_open else lamp
 
     world = world_of((0, False), ("up", "down", "open", "close"), moves, shows, "elevator")
     return walked(replace(world, start_probability=None), steps, (40, 120), rng)
@@ -191,18 +200,29 @@ def shop(seed: int, steps: int, most: int = 3) -> Log:
             return page, max(cart - 1, 0), known
         if action == "checkout" and page == "cart" and cart:
             return ("pay" if known else "login"), cart, known
+        if action == "back":
+            return "cart", cart, known
         if action == "submit" and page == "login":
             return "cart", cart, True
         if action == "submit" and page == "pay":
-            return "home", 0, known
+            return "home", 0, False
         return state
 
     def shows(state: tuple[str, int, bool]) -> str:
         page, cart, _ = state
         return "empty cart" if page == "cart" and not cart else page
 
-    actions = ("home", "search", "item", "cart", "add", "remove", "checkout", "submit")
-    world = world_of(("home", 0, False), actions, moves, shows, "shop")
+    def offers(state: tuple[str, int, bool], action: str) -> bool:
+        page = {
+            "login": "submit back",
+            "pay": "submit back",
+            "product": "add search cart",
+            "cart": "remove checkout home",
+        }
+        return action in page.get(state[0], "search item cart").split()
+
+    actions = ("home", "search", "item", "cart", "add", "remove", "checkout", "submit", "back")
+    world = world_of(("home", 0, False), actions, moves, shows, "shop", offers)
     return walked(world, steps, (30, 120), rng)
 
 

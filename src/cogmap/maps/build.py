@@ -33,6 +33,7 @@ from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutur
 
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
+_FEW_CODES = 1000  # with more, as several bottlenecks make, most are seen too seldom to be labels themselves
 _CLEAR = 0.9  # probability of a step's node, for its code to be counted there
 
 
@@ -89,6 +90,11 @@ def _minimal(
 ) -> CognitiveMap:
     held = hold_out(walks, spread(label, index), predicted)
     found = find_states(held.kept, held.kept_labels, int(label.max(initial=-1)) + 1)
+    if len(code_tuples) <= _FEW_CODES:
+        # States that differ only after more steps than the heads predict have one future, but codes of their own.
+        apart = hold_out(walks, index, predicted).kept_labels
+        by_code = find_states(held.kept, apart, len(code_tuples))
+        found = min(found, by_code, key=lambda each: each.length)
     trusted = trust(found.counts, held)
     final = found.found if held.kept is walks else expect(found.counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.

@@ -5,13 +5,14 @@ None of it needs the truth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from cogmap.maps.counts import Counts, Whole
 from cogmap.maps.hmm import StateCounts, predict
 from cogmap.records import Booleans, Floats, Integers, Walks
+from cogmap.walks.cut import FEW_WALKS, cut_walks
 
 _HELD_OUT = 64  # walks at the most, and at most one in ten
 _CHANCE = (
@@ -36,27 +37,19 @@ def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut
     labels: (B, N), one for each step. predicted: (B, N - 1), the model's next observations.
     """
     right = None if predicted is None else predicted == walks.observations[:, 1:]
-    if walks.num_walks >= 10:
+    if walks.num_walks >= FEW_WALKS:
         order = np.random.default_rng(0).permutation(walks.num_walks)
         apart = np.sort(order[: min(_HELD_OUT, walks.num_walks // 10)])
         kept = np.setdiff1d(np.arange(walks.num_walks), apart)
         return HeldOut(
             walks.rows(kept), labels[kept], walks.rows(apart), None if right is None else right[apart]
         )
-    cut = int(0.9 * walks.lengths.min())
-    if walks.lengths.min() - cut < 4:
+    cut = cut_walks(walks)
+    if cut is None:
         return HeldOut(walks, labels, walks, right)
-    lengths = np.minimum(walks.lengths, cut)
-    kept_walks = replace(
-        walks, observations=walks.observations[:, :cut], actions=walks.actions[:, : cut - 1], lengths=lengths
+    return HeldOut(
+        cut.first, cut.of_first(labels, -1), cut.rest, None if right is None else cut.of_rest(right, False)
     )
-    later = replace(
-        walks,
-        observations=walks.observations[:, cut:],
-        actions=walks.actions[:, cut:],
-        lengths=walks.lengths - cut,
-    )
-    return HeldOut(kept_walks, labels[:, :cut], later, None if right is None else right[:, cut:])
 
 
 @dataclass(frozen=True)

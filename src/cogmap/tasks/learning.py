@@ -35,7 +35,14 @@ from cogmap.tasks.family import FamilySource, Names
 from cogmap.tasks.places import PlacesSource
 from cogmap.tasks.text import TextSource, read_text
 from cogmap.training.checkpoint import save_tensors
-from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
+from cogmap.training.config import (
+    Preset,
+    TrainingConfig,
+    changed,
+    chosen_encoder,
+    fitting_codes,
+    preset_configs,
+)
 from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
@@ -159,7 +166,10 @@ def _configs(
     """Both records: the preset's for this log, the task's defaults, then what the user chose."""
     given = {name: value for name, value in choices.items() if value not in (None, "auto")}
     steps_seen = int(data.walks.lengths.sum())
-    automatic = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
+    automatic: dict[str, Any] = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
+    if model is None and preset == "fast" and data.task == "places" and not given.get("clone_structured"):
+        sizes = data.walks.num_actions, data.walks.num_observations
+        automatic["num_codes"] = fitting_codes(steps_seen, *sizes)
     chosen = {**automatic, **data.defaults, **given}
     first = {name: chosen.pop(name) for name in ("encoder", "vanilla", "clone_structured") if name in chosen}
     base = ModelConfig(

@@ -31,6 +31,8 @@ RANGES = {
     "teacher_decay": (0.0, 1.0),
     "present_weight": (0.0, 1e30),
 }
+FEWEST_CODES, MOST_CODES = 64, 1000
+TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
@@ -109,6 +111,12 @@ def chosen_encoder(preset: Preset, device_type: str, steps_seen: int) -> Encoder
     """
     parallel = device_type != "cpu" and steps_seen >= SMALL_LOG
     return "transformer" if preset == "paper" or parallel else "gru"
+
+
+def fitting_codes(steps_seen: int, num_actions: int, num_observations: int) -> int:
+    """K for walks in one place: as many codes as the log can tell apart, and more than there are observations."""
+    told_apart = min(max(steps_seen // (TRIES * num_actions), FEWEST_CODES), MOST_CODES)
+    return max(told_apart, min(2 * num_observations, 20 * MOST_CODES))
 
 
 def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:

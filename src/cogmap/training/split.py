@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.records import Booleans, Integers, Walks
+from cogmap.walks.cut import FEW_WALKS, cut_walks
 
 VALIDATION_WALKS = 64  # held out at most, and at most one in ten
 VALIDATION_STEPS = 25_600  # more walks are held out where they are short, up to so many steps
@@ -23,11 +24,16 @@ class DataSplit:
 
 
 def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> DataSplit:
-    """Hold out a tenth of the walks, at most 64, or more short ones. A single walk is used for both.
+    """Hold out a tenth of the walks, at most 64, or more short ones. Of fewer than ten walks the last tenth of each.
+
+    A single walk that is too short to be cut is used for both.
 
     rooms: (B,), the room of each walk in a family. All walks of some rooms are then held out, because the model
         should work in new rooms.
     """
+    cut = cut_walks(walks) if rooms is None and walks.num_walks < FEW_WALKS else None
+    if cut is not None:
+        return DataSplit(cut.first, cut.of_first(targets), cut.rest, cut.of_rest(targets))
     rng = np.random.default_rng(seed)
     most = max(VALIDATION_WALKS, VALIDATION_STEPS // walks.num_steps)
     held_out = min(most, max(1, walks.num_walks // 10))
