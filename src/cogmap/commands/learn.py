@@ -69,7 +69,7 @@ class Learn:
     splice: float = 0.0
     """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to expect joints."""
     clusters: int | None = None
-    """For walks of images or vectors: k of k-means; by default 128, or the number of different views."""
+    """For walks of images or vectors: k of k-means; by default the number that fits the views best."""
     minutes: float | None = None
     """Take this long at most: training stops after nine tenths of it, the rest is for the map. The fast preset stops
     by itself when there is nothing more to learn."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -83,7 +84,7 @@ def learn(
     choices: any field of `ModelConfig` and `TrainingConfig`, such as encoder="lstm", prediction_steps=3, bottlenecks=4,
         minutes=5, steps=3000, seed=1, num_codes=300. All others follow from the preset.
     model, training: whole records in place of the preset's; the vocabulary in `model` must be that of the walks.
-    clusters: k of the k-means that turns views into observations; by default 128, or the number of different views.
+    clusters: k of the k-means that turns views into observations; by default the number that fits them best.
     names: of a family, what the encoder is given of an observation, see `tasks.family.NAMES`.
     resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
         are steps in all, and a training that had come to its end starts again at its full learning rate.
@@ -91,6 +92,7 @@ def learn(
     Ctrl-C ends the training early, saves a checkpoint and builds the map; a second one ends it all. SIGTERM saves a
     checkpoint and raises `Stopped`. A process that is killed leaves a folder that can be resumed.
     """
+    began = time.perf_counter()
     with _run_folder(out) as folder:
         resumed = _resumed(folder) if resume else None
         if resumed is None:
@@ -102,8 +104,12 @@ def learn(
             else (resumed.config, resumed.training)
         )
         shown = Silent() if quiet else progress or default_progress()
+        lines = chosen_lines(data, *configs)
+        if not quiet and progress is None and not resume:
+            print("\n".join(lines), flush=True)
         limits = {name: choices.get(name) for name in ("minutes", "steps")}
-        _train(data, folder, *configs, resume, limits, device, shown, early_maps)
+        limits["spent"] = time.perf_counter() - began
+        _train(data, folder, *configs, resume, limits, device, shown, early_maps, "\n".join(lines))
         run = load_run(folder, device=device)
     if out is None:
         weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
@@ -188,6 +194,24 @@ def _configs(
     return changed(model or usual[0], training or usual[1], chosen)
 
 
+def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfig) -> tuple[str, str]:
+    """What the log is, and what was chosen for it, with the reason."""
+    walks, steps = data.walks, int(data.walks.lengths.sum())
+    lengths = f"{walks.lengths.min()} to {walks.lengths.max()}" if walks.num_walks > 1 else f"{steps}"
+    start = ", which start in one known state" if training.start_share else ""
+    log = (
+        f"log: {walks.num_walks:,} walks of {lengths} steps{start}: {steps:,} steps, "
+        f"{walks.num_observations:,} observations, {walks.num_actions:,} actions"
+    )
+    codes = "" if model.vanilla else f", {model.num_codes} codes ({steps / model.num_codes:.0f} steps each)"
+    until = "it stops by itself" if training.minutes is None else f"at most {training.minutes:g} minutes"
+    sizes = f"{model.name}, a {model.encoder} of width {model.width}{codes}"
+    return (
+        log,
+        f"chosen: {sizes}, windows of {training.window} steps, {training.batch_size} at a time; {until}",
+    )
+
+
 def _check_sizes(model: ModelConfig, fitting: ModelConfig) -> None:
     for name in ("num_observations", "num_actions", "num_targets"):
         given, needed = getattr(model, name), getattr(fitting, name)
@@ -205,18 +229,20 @@ def _train(
     device: str,
     progress: Progress,
     early_maps: bool,
+    chosen: str,
 ) -> None:
     target = choose_device(device)
     with joined_processes(target) as processes:
         targets = data.walks.observations if data.targets is None else data.targets
         split = split_walks(data.walks, targets, training.seed, data.rooms)
         trainer = Trainer(model, training, split, target, processes)
+        trainer.spent_before = limits["spent"]
         if resume:
             if not _is_untrained(folder):
                 trainer.restore(folder)
             trainer.extend(limits["minutes"], limits["steps"])
         elif processes.is_main:
-            _begin(folder, data, model, training)
+            _begin(folder, data, model, training, chosen)
         shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
         if train(trainer, folder, shown) == "terminated":
             raise Stopped(f"stopped by SIGTERM after {trainer.done_steps} steps: resume with --resume")
@@ -224,13 +250,15 @@ def _train(
             _finish(folder, trainer, data, device)
 
 
-def _begin(folder: Path, data: TrainingData, model: ModelConfig, training: TrainingConfig) -> None:
+def _begin(
+    folder: Path, data: TrainingData, model: ModelConfig, training: TrainingConfig, chosen: str
+) -> None:
     """Write all that a training is resumed with. config.json comes last: with it, the folder is a run."""
     if data.quantizer is not None:
         data.quantizer.save(folder / QUANTIZER_FILE)
     if data.reading is not None:
         write_json(folder / TEXT_FILE, asdict(data.reading))
-    save_config(folder, data.task, model, training, data.walks)
+    save_config(folder, data.task, model, training, data.walks, chosen)
 
 
 def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> None:

@@ -31,6 +31,7 @@ RANGES = {
     "teacher_decay": (0.0, 1.0),
     "present_weight": (0.0, 1e30),
 }
+MOST_LOGITS, FEWEST_LANES = 1 << 26, 4  # of a training step
 FEWEST_CODES, MOST_CODES = 64, 1000
 TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
@@ -161,7 +162,11 @@ def _fast_transformer(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, 
 
 def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
     width = 128 if steps_seen < SMALL_LOG else 256
-    return replace(base, form="fast", width=width, layers=1), TrainingConfig()
+    usual = TrainingConfig()
+    # A step computes a logit for each target: with a vocabulary of words, fewer lanes at a time.
+    lanes = MOST_LOGITS // (usual.window * base.prediction_steps * base.num_targets)
+    batch_size = min(usual.batch_size, max(FEWEST_LANES, lanes))
+    return replace(base, form="fast", width=width, layers=1), replace(usual, batch_size=batch_size)
 
 
 def changed(

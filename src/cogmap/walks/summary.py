@@ -86,6 +86,7 @@ def _labels(labels: Labels | None, count: int) -> list[str]:
 
 
 def summarise(walks: Walks) -> Summary:
+    """The summary of walks of observations; views are clustered first."""
     seen = walks.step_mask()  # (B, N)
     observation_counts = np.bincount(walks.observations[seen], minlength=walks.num_observations)
     action_counts = np.bincount(walks.actions[seen[:, 1:]], minlength=walks.num_actions)
@@ -102,8 +103,8 @@ def next_entropy(walks: Walks) -> Floats:
     """(O,): the conditional entropy in bits of the next observation, given this one and the action."""
     moved = walks.step_mask()[:, 1:]  # (B, N - 1)
     here, there = walks.observations[:, :-1][moved], walks.observations[:, 1:][moved]
-    condition = _pair(here, walks.actions[moved])
-    _, first, _, count = _unique(_pair(condition, there))
+    condition = pair(here, walks.actions[moved])
+    _, first, _, count = _unique(pair(condition, there))
     total = np.bincount(condition)[condition[first]]  # steps with the same observation and action
     surprise = -np.log2(count / total)
     entropy = np.bincount(here[first], weights=count * surprise, minlength=walks.num_observations)
@@ -127,17 +128,17 @@ def _count_futures(walks: Walks, look_ahead: int) -> Counts:
     here = walks.observations[:, :starts][whole].astype(np.int64)
     condition, future = here, np.zeros_like(here)
     for ahead in range(look_ahead):
-        condition = _pair(condition, walks.actions[:, ahead : ahead + starts][whole])
-        future = _pair(future, walks.observations[:, ahead + 1 : ahead + 1 + starts][whole])
-    first = _unique(_pair(condition, future))[1]  # one window for each pair of condition and future
+        condition = pair(condition, walks.actions[:, ahead : ahead + starts][whole])
+        future = pair(future, walks.observations[:, ahead + 1 : ahead + 1 + starts][whole])
+    first = _unique(pair(condition, future))[1]  # one window for each pair of condition and future
     futures = np.bincount(condition[first])  # (conditions,)
     most = np.zeros(walks.num_observations, dtype=np.int64)
     np.maximum.at(most, here[first], futures[condition[first]])
     return most
 
 
-def _pair(first: NDArray[np.integer], second: NDArray[np.integer]) -> Counts:
-    """(n,): a number for each distinct pair."""
+def pair(first: NDArray[np.integer], second: NDArray[np.integer]) -> Counts:
+    """(n,): a number for each distinct pair, from 0."""
     width = int(second.max(initial=0)) + 1
     return _unique(first.astype(np.int64) * width + second)[2]
 
