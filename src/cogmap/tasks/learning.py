@@ -50,11 +50,14 @@ from cogmap.training.loop import Trainer, checkpoint_path, train
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.training.split import split_walks
 from cogmap.walks.store import load_walks
+from cogmap.walks.tables import as_walks
 
 # All that a training writes before its first checkpoint, in this order.
 _FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
 
-Source = Walks | TextSource | TrainingData | str | Path
+Source = (
+    Walks | TextSource | TrainingData | str | Path | Any
+)  # or a data frame, or lists of (observation, action)
 
 
 def learn(
@@ -76,7 +79,8 @@ def learn(
 ) -> Run:
     """Learn a map of the place that walks were taken in.
 
-    source: walks, the path of a walks file or of a text (.txt, read by words), or a text from `read_text`.
+    source: walks, the path of a walks file or of a text (.txt, read by words), a data frame with the columns of a
+        CSV file, lists of (observation, action), or a text from `read_text`.
     out: the run folder. None keeps the run in a temporary folder that is deleted with the returned run; `run.save`
         keeps it.
     rooms: (B,) the room of each walk, where they are of many rooms alike but for their observations. The run then
@@ -145,6 +149,8 @@ def _prepared(
         return source
     if isinstance(source, str | Path):
         source = read_text(source) if Path(source).suffix == ".txt" else load_walks(source)
+    if not isinstance(source, TextSource):
+        source = as_walks(source)
     if isinstance(source, TextSource):
         _refuse(clusters, "clusters", "walks of views, not for a text")
         _refuse(None if names == "auto" else names, "names", "a family of rooms, not for a text")

@@ -44,7 +44,15 @@ _TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", ", %H:%M", ", %H:%M:%S")
 
 def parse_csv(text: str, like: Walks | None = None) -> Walks:
     """The walks. Digits are labels only if some labels of `like` are digits too."""
-    lines, cells = _columns(text)
+    return _walks(*_columns(text), like)
+
+
+def walks_from_cells(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Walks:
+    """The walks of a table that is no file; errors count its rows from 1."""
+    return _walks(np.arange(1, len(rows) + 1, dtype=np.int32), _by_role(_roles(header), rows))
+
+
+def _walks(lines: Integers, cells: Mapping[str, Sequence[str]], like: Walks | None = None) -> Walks:
     walk = _numbered(cells["walk"])
     order = np.argsort(walk, kind="stable")  # sorted by walk, rows of a walk in their order
     begins = np.append(True, np.diff(walk[order]) > 0)
@@ -83,11 +91,16 @@ def _columns(text: str) -> tuple[Integers, dict[str, Sequence[str]]]:
         raise BadWalks(f"line {reader.line_num}: must be valid CSV: {error}") from None
     if not rows:
         raise BadWalks("there must be at least one walk, got none")
+    return np.array(numbers, dtype=np.int32), _by_role(column, rows)
+
+
+def _by_role(column: Mapping[str, int], rows: Sequence[Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The cells of each of the four columns; without `walk` and `step` those of one walk in order."""
     cells: dict[str, Sequence[str]] = {role: [row[place] for row in rows] for role, place in column.items()}
     cells.setdefault("walk", ["0"] * len(rows))
     if "step" not in cells:
         cells["step"] = _counted(cells["walk"])
-    return np.array(numbers, dtype=np.int32), cells
+    return cells
 
 
 def _delimiter(text: str) -> str:

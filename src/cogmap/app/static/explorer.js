@@ -91,7 +91,12 @@ export class Explorer {
 
   showMap() {
     const { map, run } = this;
-    element("empty").hidden = true;
+    const isEmpty = map.nodes.observation.length === 0;
+    element("empty").hidden = !isEmpty;
+    if (isEmpty) {
+      element("empty-title").textContent = "The map is empty";
+      element("empty-words").textContent = run.warnings.join(" ") || "There is no place that the walks come back to.";
+    }
     this.pictures = run.views ? new Views(map.kind, () => this.mainView.stage.repaint()) : null;
     this.mainView.show(this.coloured(map), this.placement);
     this.listChoices();
