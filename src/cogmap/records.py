@@ -83,6 +83,11 @@ class Walks:
         """(B, N): true where there is an observation and not padding."""
         return np.arange(self.num_steps) < self.lengths[:, None]
 
+    def __repr__(self) -> str:
+        lengths = sorted({int(self.lengths.min()), int(self.lengths.max())})
+        sizes = f"{self.num_observations} observations, {self.num_actions} actions"
+        return f"Walks: {self.num_walks} of {' to '.join(map(str, lengths))} steps, {sizes}"
+
     def rows(self, chosen: Any) -> Walks:
         """Some of the walks: a slice, a mask or indices."""
         return replace(
@@ -357,6 +362,16 @@ class CognitiveMap:
         _check_labels("observation_labels", self.observation_labels, self.num_observations, BadRun)
         _check_labels("action_labels", self.action_labels, self.num_actions, BadRun)
 
+    def __repr__(self) -> str:
+        kind = "map" if self.kind == "minimal" else f"{self.kind} map"
+        trust = f"{self.explained:.1%} explained" + "".join(f"; warning: {each}" for each in self.warnings)
+        return f"CognitiveMap: a {kind} of {self.num_nodes} places and {self.num_edges} moves, {trust}"
+
+    def _repr_svg_(self) -> str:
+        """The picture that a notebook shows."""
+        # By name and not as an import: records know no other room, and only a notebook ever asks.
+        return str(import_module("cogmap.report.sketch").sketch(self))
+
     def _take_probabilities(self) -> None:
         """Fill in what a map of an earlier format lacks, and check the rest."""
         move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action  # (E,)
@@ -520,6 +535,22 @@ class Plan:
 
     def __len__(self) -> int:
         return self.actions.shape[0]
+
+    @property
+    def action_words(self) -> list[str | int]:
+        """The actions in the user's own words, or as indices where there are none."""
+        return [label_of(self.action_labels, action) for action in self.actions.tolist()]
+
+    @property
+    def observation_words(self) -> list[str | int]:
+        """What is to be seen at each node, in the user's own words."""
+        return [label_of(self.observation_labels, seen) for seen in self.observations.tolist()]
+
+    def __repr__(self) -> str:
+        if len(self) == 0:
+            return f"Plan: no action, it is at node {self.nodes[0]} already"
+        ends = f"from node {self.nodes[0]} to node {self.nodes[-1]}"
+        return f"Plan of {len(self)} actions {ends}: {' '.join(map(str, self.action_words))}"
 
 
 def label_of(labels: Labels | None, index: int) -> str | int:

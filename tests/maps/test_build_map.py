@@ -15,7 +15,10 @@ from cogmap.maps.cluster import hamming_clusters
 from cogmap.maps.counts import unique_codes
 from cogmap.records import Codes, CognitiveMap, Walks
 
-NO_NEIGHBOURS = "no code kept two neighbours each way above the threshold"
+NO_NEIGHBOURS = (
+    "no code kept two neighbours each way above the threshold, so the map is empty and there are no plans; "
+    "use the minimal map, or record more walks"
+)
 GOLDEN = Path(__file__).parents[1] / "golden" / "gru_room_codes.npz"
 
 

@@ -169,7 +169,7 @@ def test_jsonl_problems(tmp_path, text, message):
         load_walks(save_text(tmp_path, "w.jsonl", text))
 
 
-ROW_RULE = r"the steps of a walk must be 0, 1, 2, \.\.\. in order"
+ROW_RULE = r"the steps of a walk must be 0, 1, 2, \.\.\. in order, or times"
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,10 @@ ROW_RULE = r"the steps of a walk must be 0, 1, 2, \.\.\. in order"
         ("0,0,1,0\n0,2,1,\n", rf"line 3: {ROW_RULE}, in walk '0' step 1 is missing"),
         ("0,0,1,0\n0,1,1,0\n0,1,1,\n", rf"line 4: {ROW_RULE}, in walk '0' step 1 is repeated"),
         ("0,0,1,0\n0,2,1,0\n0,1,1,\n", rf"line 3: {ROW_RULE}, in walk '0' step 2 comes before step 1"),
-        ("0,1,1,0\n0,2,1,\n", rf"line 2: {ROW_RULE}, in walk '0' step 0 is missing"),
-        ("0,zero,1,0\n", "line 2: the step must be an integer, got 'zero'"),
-        ("0,0,1\n", "line 2: a row must have 4 cells, got 3"),
+        ("0,1,1,0\n0,2,1,\n1,0,1,0\n1,1,1,\n", rf"line 2: {ROW_RULE}, in walk '0' step 0 is missing"),
+        ("0,0,1,0\n0,0,1,0\n0,1,1,\n", rf"line 3: {ROW_RULE}, in walk '0' step 0 is repeated"),
+        ("0,zero,1,0\n", "line 2: the step must be an integer or a time, got 'zero'"),
+        ("0,0,1\n", "line 2: a row must have 4 cells, as the header, got 3"),
         ("0,0,,0\n0,1,1,\n", "line 2: the observation must not be empty"),
         ("0,0,1,\n0,1,1,\n", "line 2: the action must not be empty before a walk's last step"),
         (
@@ -205,7 +206,9 @@ def test_csv_problems(tmp_path, rows, message):
 
 def test_csv_without_the_header(tmp_path):
     path = save_text(tmp_path, "w.csv", "0,0,1,0\n")
-    with pytest.raises(BadWalks, match=r"the header must be 'walk,step,observation,action', got '0,0,1,0'"):
+    with pytest.raises(
+        BadWalks, match=r"line 1: the header must be 'walk,step,observation,action', in any order"
+    ):
         load_walks(path)
 
 

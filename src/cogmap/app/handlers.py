@@ -72,7 +72,7 @@ class Handlers:
             "version": __version__,
             "observations": {
                 "labels": list(_words(run.observation_labels, num_observations)),
-                "colours": list(_colours(num_observations)),
+                "colours": list(_colours(num_observations, run.observation_labels)),
             },
             "actions": {"labels": list(_words(run.action_labels, run.config.num_actions))},
             "maps": [_summary(shown) for shown in watcher.maps.values()],
@@ -281,8 +281,8 @@ def _words(labels: Labels | None, count: int) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=4)
-def _colours(count: int) -> tuple[str, ...]:
-    return tuple(observation_colours(count))
+def _colours(count: int, labels: Labels | None) -> tuple[str, ...]:
+    return tuple(observation_colours(count, labels))
 
 
 def _walks_size(walks: Walks | None) -> schema.WalksSize | None:

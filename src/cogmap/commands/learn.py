@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import tyro
 
 from cogmap.commands.output import print_json
@@ -18,6 +19,7 @@ from cogmap.walks.text import LEAST_COUNT, TextReading
 if TYPE_CHECKING:
     from cogmap.runs.run import Run
 
+SELDOM = 10  # times; a move that was made less often may be one of several that look alike
 # Options that are fields of ModelConfig or TrainingConfig under the same name.
 _FIELDS = (
     "prediction_steps",
@@ -74,7 +76,7 @@ class Learn:
     splice: float = 0.0
     """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to expect joints."""
     clusters: int | None = None
-    """For walks of images or vectors: k of k-means; by default 128, or the number of different views."""
+    """For walks of images or vectors: k of k-means; by default the number that fits the views best."""
     minutes: float | None = None
     """Take this long at most: training stops after nine tenths of it, the rest is for the map. The fast preset stops
     by itself when there is nothing more to learn."""
@@ -214,13 +216,28 @@ def _outcome(made: Run, seconds: float) -> tuple[dict[str, Any], list[str]]:
         }
         line += _size_of(made)
     lines = [f"{line}, {seconds:.0f} s{_next_command(made)}"]
-    lines = [*(f"warning: {warning}" for warning in outcome.get("warnings", ())), *lines]
+    lines = [*(f"warning: {warning}" for warning in outcome.get("warnings", ())), *_seldom(made), *lines]
     lines += _as_machine(made)
     if made.quantizer is not None:
         outcome["clusters"] = made.quantizer.num_clusters
         kept = made.folder / "quantizer.npz"
         lines.append(f"views in {made.quantizer.num_clusters} clusters, kept in {kept}")
     return outcome, lines
+
+
+def _seldom(made: Run) -> list[str]:
+    """What the log is too short for: moves of which it has only a few examples."""
+    if made.task != "places" or not made.has_map:
+        return []
+    found = made.map
+    move = found.edge_source.astype(int) * found.num_actions + found.edge_action
+    tried = [count for count in np.bincount(move, weights=found.edge_support, minlength=1) if count > 0]
+    seldom = sum(count < SELDOM for count in tried)
+    if seldom <= 0.05 * len(tried):
+        return []
+    longer = int(np.ceil(SELDOM / max(float(np.quantile(tried, 0.05)), 1.0)))
+    rule = f"{seldom} of the map's {len(tried)} moves were made fewer than {SELDOM} times: more places may be hidden"
+    return [f"note: {rule} there, walks {longer} times as long would show them"]
 
 
 def _as_machine(made: Run) -> list[str]:

@@ -92,7 +92,7 @@ def run(args: Args) -> None:
             }
         )
         return
-    sizes = f"{found.num_nodes} nodes, {found.num_edges} edges"
-    print(f"wrote {out}: {sizes}, {_trusted(found)}")
     for warning in found.warnings:
         print(f"warning: {warning}")
+    sizes = f"{found.num_nodes} nodes, {found.num_edges} edges"
+    print(f"wrote {out}: {sizes}, {_trusted(found)}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -47,6 +48,12 @@ class Args:
 def run(args: Args) -> None:
     questions = _questions(args)
     opened = load_run(args.run)
+    if opened.task == "text":
+        raise BadConfig(
+            f"a plan needs actions to choose from, {args.run} learned a text, in which one just reads on"
+        )
+    for warning in opened.map_of(args.map).warnings:
+        print(f"warning: {warning}", file=sys.stderr)
     outcomes = answer(opened, opened.load_walks(args.walks), questions, args.map)
     found = opened.map_of(args.map)
     if args.problems is not None:

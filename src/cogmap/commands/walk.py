@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import tyro
 
 from cogmap.commands.output import Told, print_json, refuse_to_overwrite
@@ -275,7 +276,8 @@ class Gym(Sampling):
     """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
 
     env_id: tyro.conf.Positional[str]
-    """name of the environment, led by the module that registers it: minigrid:MiniGrid-FourRooms-v0"""
+    """name of the environment: MiniGrid-FourRooms-v0; if its package is not known here, led by the module that
+    registers it: package:Name-v0"""
     settings: str = "{}"
     """arguments for the environment as JSON, say '{"agent_view_size": 3}'"""
     actions: tuple[int, ...] = ()
@@ -330,6 +332,12 @@ def run(args: Sampling) -> None:
         print_json(_described(drawn, written))
         return
     print(describe(drawn, written))
+    asked, got = args.walks * args.steps, int(drawn.walks.lengths.sum())
+    if isinstance(args, Gym) and got < asked:
+        more = int(np.ceil(args.walks * asked / got))
+        print(
+            f"note: episodes ended early, {got} of {asked} steps: `--walks {more}` gives about as many as asked for"
+        )
     if "figure" in written:
         steps = min(drawn.walks.num_steps, FIGURE_STEPS)
         print(f"wrote {written['figure']}: the world, and the first {steps} steps of walk 0")

@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import colorsys
 from collections.abc import Mapping
+from difflib import get_close_matches
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -170,9 +172,30 @@ for _name, _make in WORLDS.items():
 def make_environment(env_id: str, settings: Mapping[str, Any]) -> gymnasium.Env[Any, Any]:
     """Any registered Gymnasium environment. Raises `BadWorld` with a one-line reason if it cannot be made."""
     try:
-        return gymnasium.make(env_id, **settings)
+        return gymnasium.make(_found(env_id), **settings)
     except (gymnasium.error.Error, ImportError, TypeError, ValueError) as problem:
         raise BadWorld(f"cannot make the environment {env_id!r}: {problem}") from problem
+
+
+# Packages whose environments are found without the name of the module that registers them.
+_PACKAGES = ("minigrid", "popgym", "ale_py", "miniworld", "babyai_text", "gym_minigrid")
+
+
+def _found(env_id: str) -> str:
+    """The name with the module that registers it, for packages that are installed; close names in an error."""
+    if ":" in env_id or env_id in gymnasium.registry:
+        return env_id
+    for package in _PACKAGES:
+        if find_spec(package) is not None:
+            import_module(package)
+            if env_id in gymnasium.registry:
+                return env_id
+    near = get_close_matches(env_id, list(gymnasium.registry), n=1)
+    if near and not env_id.rsplit("-v", 1)[-1].isdecimal() and near[0].startswith(env_id):
+        return near[0]
+    if near:
+        raise BadWorld(f"there is no environment {env_id!r}: did you mean {near[0]!r}?")
+    return env_id
 
 
 def picture_from_above(world: TableWorld, position: int) -> Picture:

@@ -132,8 +132,8 @@ def _minimal(
     guesses = (
         [spread(cluster(code_tuples), index)] if cluster else _guesses(code_tuples, index, walks, futures)
     )
-    held = hold_out(walks, np.stack(guesses, axis=2), predicted)
-    found = find_states(held.kept, [held.kept_labels[:, :, i] for i in range(len(guesses))])
+    held = hold_out(walks, guesses[0], predicted)
+    found = find_states(held.kept, [hold_out(walks, each, None).kept_labels for each in guesses])
     trusted = trust(found.counts, held)
     final = found.found if held.kept is walks else expect(found.counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.

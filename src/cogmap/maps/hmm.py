@@ -214,9 +214,23 @@ def likeliest_paths(counts: StateCounts, walks: Walks) -> tuple[NDArray[np.int32
 def never_taken(counts: StateCounts) -> NDArray[np.bool_]:
     """(V, A) actions that are not to be had in a state: at least ten times were expected, less than half a one counted.
 
-    The expectation is that actions are taken everywhere in the same shares.
+    The expectation is that actions are taken everywhere in the same shares. What is never taken at an observation is
+    not to be had in any state that shows it, however seldom that state is visited.
     """
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
+    return _missing(tries) | never_taken_at_sight(counts)[counts.shows()]
+
+
+def never_taken_at_sight(counts: StateCounts) -> NDArray[np.bool_]:
+    """(O, A) the same for all states together that show an observation."""
+    tries = counts.tries.reshape(counts.num_states, counts.num_actions)
+    at_sight = np.zeros((counts.num_observations, counts.num_actions))
+    np.add.at(at_sight, counts.shows(), tries)
+    return _missing(at_sight)
+
+
+def _missing(tries: Floats) -> NDArray[np.bool_]:
+    """Where an action was expected at least ten times in a row (n, A) of tries, and less than half a one counted."""
     share = tries.sum(axis=0) / max(tries.sum(), 1e-9)
     expected = tries.sum(axis=1, keepdims=True) * share
     return np.asarray((expected >= 10) & (tries < np.maximum(0.5, _WRONG * expected)))

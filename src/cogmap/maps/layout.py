@@ -32,7 +32,31 @@ def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
         return spread_turns(cognitive_map, circles, spots)
     nodes = cognitive_map.num_nodes
     edges = (np.ones(cognitive_map.num_edges), (cognitive_map.edge_source, cognitive_map.edge_target))
-    return _layout(coo_array(edges, shape=(nodes, nodes)).tocsr(), polished)
+    return _oriented(cognitive_map, _layout(coo_array(edges, shape=(nodes, nodes)).tocsr(), polished))
+
+
+# Where actions lead on a picture, by their names; y points down.
+_WAYS = {
+    (0.0, -1.0): "up north nord oben haut arriba",
+    (0.0, 1.0): "down south süd sud unten bas abajo",
+    (-1.0, 0.0): "left west links gauche izquierda",
+    (1.0, 0.0): "right east ost rechts droite derecha",
+}
+_WAY_OF = {name: way for way, names in _WAYS.items() for name in names.split()}
+
+
+def _oriented(cognitive_map: CognitiveMap, points: Floats) -> Floats:
+    """(V, 2) the layout turned and mirrored so that actions named by directions lead there, as far as they agree."""
+    names = [label.casefold().strip() for label in cognitive_map.action_labels or ()]
+    way = np.array([_WAY_OF.get(name, (0.0, 0.0)) for name in names]).reshape(-1, 2)
+    if len(np.unique(way[way.any(axis=1)], axis=0)) < 2:
+        return points
+    moved = points[cognitive_map.edge_target] - points[cognitive_map.edge_source]  # (E, 2)
+    wanted = way[cognitive_map.edge_action]
+    counted = wanted.any(axis=1) & (cognitive_map.edge_source != cognitive_map.edge_target)
+    left, _, right = np.linalg.svd(moved[counted].T @ wanted[counted])  # the orthogonal Procrustes problem
+    turned = points @ (left @ right)
+    return turned - turned.min(axis=0, initial=0.0)
 
 
 def _layout(graph: Any, polished: int) -> Floats:

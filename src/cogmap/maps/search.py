@@ -38,6 +38,7 @@ from cogmap.maps.hmm import (
     join_states,
     maximise,
     never_taken,
+    never_taken_at_sight,
     taken_for_granted,
     without_edges,
     without_unused,
@@ -108,7 +109,9 @@ def description_length(found: Expectation) -> float:
     chance = 0.5 * np.log(np.maximum(tries[counts.row[further]], 2))
     sights = np.flatnonzero((counts.seen_count >= 0.5) & ~_likeliest_sight(counts))
     precise = 0.5 * np.log(np.maximum(counts.visits[counts.seen_at[sights]], 2))
-    starts = int((counts.first >= 0.5).sum()) + int(never_taken(counts).sum())
+    at_sight = never_taken_at_sight(counts)
+    never = int(at_sight.sum()) + int((never_taken(counts) & ~at_sight[counts.shows()]).sum())
+    starts = int((counts.first >= 0.5).sum()) + never
     moves = _listing(counts, name).sum() + (name + chance - np.log(UNEXPLAINED)).sum()
     shown = (look + precise - np.log(UNEXPLAINED)).sum()
     # Which actions were taken helps to locate the agent, but they are its own choice and not to be explained.

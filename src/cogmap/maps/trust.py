@@ -5,13 +5,14 @@ None of it needs the truth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from cogmap.maps.counts import Counts, Whole
 from cogmap.maps.hmm import StateCounts, predict
 from cogmap.records import Booleans, Floats, Integers, Walks
+from cogmap.walks.cut import FEW_WALKS, cut_walks
 
 _HELD_OUT = 64  # walks at the most, and at most one in ten
 _CHANCE = (
@@ -37,7 +38,7 @@ def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut
     labels: (B, N), one for each step. predicted: (B, N - 1), the model's next observations.
     """
     right = None if predicted is None else predicted == walks.observations[:, 1:]
-    if walks.num_walks >= 10:
+    if walks.num_walks >= FEW_WALKS:
         order = np.random.default_rng(0).permutation(walks.num_walks)
         apart = np.sort(order[: min(_HELD_OUT, walks.num_walks // 10)])
         kept = np.setdiff1d(np.arange(walks.num_walks), apart)
@@ -48,26 +49,15 @@ def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut
             labels[apart],
             None if right is None else right[apart],
         )
-    cut = int(0.9 * walks.lengths.min())
-    if walks.lengths.min() - cut < 4:
+    cut = cut_walks(walks)
+    if cut is None:
         return HeldOut(walks, labels, walks, labels, right)
-    lengths = np.minimum(walks.lengths, cut)
-    kept_walks = replace(
-        walks,
-        observations=walks.observations[:, :cut],
-        actions=walks.actions[:, : cut - 1],
-        lengths=lengths,
-        rewards=None,
-    )
-    later = replace(
-        walks,
-        observations=walks.observations[:, cut:],
-        actions=walks.actions[:, cut:],
-        lengths=walks.lengths - cut,
-        rewards=None,
-    )
     return HeldOut(
-        kept_walks, labels[:, :cut], later, labels[:, cut:], None if right is None else right[:, cut:]
+        cut.first,
+        cut.of_first(labels, -1),
+        cut.rest,
+        cut.of_rest(labels, -1),
+        None if right is None else cut.of_rest(right, False),
     )
 
 
@@ -95,20 +85,23 @@ def trust(counts: StateCounts, held: HeldOut) -> Trust:
     if worse - better <= max(by_chance, _NOTABLE * known.sum()):
         return Trust(by_map, by_model, ())
     shares = f"the map predicts {by_map:.1%} of held-out observations, the model {by_model:.1%}"
-    advice = "some places are missing or merged, give more walks, train longer or predict more steps"
-    return Trust(by_map, by_model, (f"{shares}: {advice}",))
+    meaning = "places are missing or merged, so some plans end elsewhere or are too long"
+    advice = "give more walks, train longer (--resume --minutes 5) or predict more steps (-S 5)"
+    return Trust(by_map, by_model, (f"{shares}: {meaning}; {advice}",))
 
 
 def minimal_warnings(counts: StateCounts, found: Trust) -> tuple[str, ...]:
     """The warnings of a minimal map."""
     if counts.num_states == 0:
-        return ("the walks do not repeat themselves, so there is no place to be told from another",)
+        meaning = "the walks do not repeat themselves, so the map is empty and there are no plans"
+        return (f"{meaning}; record walks that come back to the same places, or merge rare observations",)
     reasons = list(found.warnings)
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     share = tries.sum(axis=0) / max(tries.sum(), 1)
     untried = int(((tries < 0.5) & (tries.sum(axis=1, keepdims=True) * share >= 10)).sum())
     if untried and _tried_everywhere(tries):
-        reasons.append(f"{untried} moves were never tried, although random actions would have")
+        meaning = "moves were never tried, although random actions would have: no plan uses them"
+        reasons.append(f"{untried} {meaning}; record walks that try them, unless they cannot be tried there")
     return tuple(reasons)
 
 
@@ -120,14 +113,21 @@ def _tried_everywhere(tries: Floats) -> bool:
 def paper_warnings(edges: Counts, explained: float) -> tuple[str, ...]:
     """The warnings of the paper's map."""
     if edges.num_codes == 0:
-        return ("no code kept two neighbours each way above the threshold",)
+        return (
+            "no code kept two neighbours each way above the threshold, so the map is empty and there are no plans; "
+            "use the minimal map, or record more walks",
+        )
     reasons = []
     if explained < _EXPLAINED:
-        reasons.append(f"only {explained:.0%} of all moves follow the map")
+        reasons.append(
+            f"only {explained:.0%} of all moves follow the map: plans often fail on the way; use the minimal map"
+        )
     row = edges.source.astype(np.int64) * edges.num_actions + edges.action
     several = int((np.bincount(row) > 1).sum())
     if several:
-        reasons.append(f"{several} moves lead to several nodes")
+        reasons.append(
+            f"{several} moves lead to several nodes: plans may not be shortest; use the minimal map"
+        )
     return tuple(reasons)
 
 

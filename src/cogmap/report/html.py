@@ -63,9 +63,10 @@ def page_html(title: str, summary: str, sections: Iterable[Section], data: Any |
     """The whole page. Its security policy allows no request, and no script but its own."""
     script, data_html, script_hash = "", "", "none"
     if data is not None:
-        script = bundle("cogmap.report", "page.js")
+        code = "\n" + bundle("cogmap.report", "page.js")
+        script = f"<script>{code}</script>"
         data_html = f'<script type="application/json" id="map-data">{script_json(data)}</script>'
-        digest = hashlib.sha256(f"\n{script}".encode()).digest()
+        digest = hashlib.sha256(code.encode()).digest()
         script_hash = f"sha256-{base64.b64encode(digest).decode()}"
     return Template(asset("page.html")).substitute(
         title=escape(title),

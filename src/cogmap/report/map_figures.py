@@ -101,7 +101,9 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
         axes.quiver(
             *starts.T, *moves.T, angles="xy", scale_units="xy", scale=1, width=0.004, color=FADED, zorder=1
         )
-    colours = np.array(observation_colours(cognitive_map.num_observations))[cognitive_map.node_observation]
+    colours = np.array(observation_colours(cognitive_map.num_observations, cognitive_map.observation_labels))[
+        cognitive_map.node_observation
+    ]
     ringed = np.zeros(len(points), dtype=bool) if merged is None else merged
     axes.scatter(
         points[shown, 0],

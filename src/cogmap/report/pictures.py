@@ -138,7 +138,7 @@ def map_data(material: Material, example: Plan | None = None) -> dict[str, Any]:
         },
         "observationLabels": _labels(found.observation_labels, found.num_observations),
         "actionLabels": _labels(found.action_labels, found.num_actions),
-        "colours": list(observation_colours(found.num_observations)),
+        "colours": list(observation_colours(found.num_observations, found.observation_labels)),
         "placements": _placements(material),
         "example": None
         if example is None

@@ -74,7 +74,7 @@ def draw_world(axes: Axes, world: TableWorld) -> None:
     places = cell_centres(world)
     if not _on_a_grid(world):
         _draw_streets(axes, world)
-    colours = observation_colours(world.num_observations)
+    colours = observation_colours(world.num_observations, world.observation_labels)
     cells = PolyCollection(
         list(_cell_shapes(world)),
         facecolors=[colours[seen] for seen in world.observation],
@@ -125,7 +125,7 @@ def add_legend(axes: Axes, world: TableWorld | CognitiveMap) -> None:
     """The colour of each observation, unless there are too many."""
     if world.num_observations > LEGEND_LIMIT:
         return
-    colours = observation_colours(world.num_observations)
+    colours = observation_colours(world.num_observations, world.observation_labels)
     handles = [
         Patch(
             facecolor=colour, edgecolor="grey", label=_legend_text(label_of(world.observation_labels, index))

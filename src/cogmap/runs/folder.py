@@ -281,9 +281,9 @@ class RunFolder:
 
 
 def save_config(
-    folder: Path, task: TaskName, model: ModelConfig, training: TrainingConfig, walks: Walks
+    folder: Path, task: TaskName, model: ModelConfig, training: TrainingConfig, walks: Walks, chosen: str = ""
 ) -> None:
-    """Write every choice into the run folder."""
+    """Write every choice into the run folder. chosen: what the log is and what was chosen for it, in words."""
     stored = {
         "format": FORMAT,
         "cogmap": __version__,
@@ -294,6 +294,7 @@ def save_config(
         "observation_labels": walks.observation_labels,
         "action_labels": walks.action_labels,
         "walks": walks.num_walks,
+        "chosen": chosen,
     }
     write_json(folder / CONFIG_FILE, stored)
 

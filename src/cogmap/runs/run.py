@@ -31,6 +31,14 @@ class Run(RunFolder):
         super().__init__(folder)
         self._device = device
 
+    def __repr__(self) -> str:
+        found = f": {self.map!r}" if self.has_map else ", without a map"
+        return f"Run {self.folder} of {self.name}{found}"
+
+    def _repr_svg_(self) -> str | None:
+        """The picture that a notebook shows."""
+        return self.map._repr_svg_() if self.has_map else None
+
     @cached_property
     def model(self) -> Model:
         """The trained network, on the run's device; `BadRun` in a run of a method without one."""

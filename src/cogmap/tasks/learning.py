@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
@@ -37,7 +38,14 @@ from cogmap.tasks.places import PlacesSource
 from cogmap.tasks.states import learn_states
 from cogmap.tasks.text import TextSource, read_text
 from cogmap.training.checkpoint import save_tensors
-from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
+from cogmap.training.config import (
+    Preset,
+    TrainingConfig,
+    changed,
+    chosen_encoder,
+    fitting_codes,
+    preset_configs,
+)
 from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
@@ -46,11 +54,14 @@ from cogmap.training.split import split_walks
 from cogmap.training.threads import own_threads
 from cogmap.walks.log import total_steps
 from cogmap.walks.store import load_walks
+from cogmap.walks.tables import as_walks
 
 # All that a training writes before its first checkpoint, in this order.
 _FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
 
-Source = Walks | TextSource | TrainingData | str | Path
+Source = (
+    Walks | TextSource | TrainingData | str | Path | Any
+)  # or a data frame, or lists of (observation, action)
 
 
 def learn(
@@ -73,7 +84,8 @@ def learn(
 ) -> Run:
     """Learn a map of the place that walks were taken in.
 
-    source: walks, the path of a walks file or of a text (.txt, read by words), or a text from `read_text`.
+    source: walks, the path of a walks file or of a text (.txt, read by words), a data frame with the columns of a
+        CSV file, lists of (observation, action), or a text from `read_text`.
     out: the run folder. None keeps the run in a temporary folder that is deleted with the returned run; `run.save`
         keeps it.
     method: "cscg", "rpni", "edsm" or "alergia" learn a map without a network (`tasks/states.py`). Their choices are
@@ -83,7 +95,7 @@ def learn(
     choices: any field of `ModelConfig` and `TrainingConfig`, such as encoder="lstm", prediction_steps=3, bottlenecks=4,
         minutes=5, steps=3000, seed=1, num_codes=300. All others follow from the preset.
     model, training: whole records in place of the preset's; the vocabulary in `model` must be that of the walks.
-    clusters: k of the k-means that turns views into observations; by default 128, or the number of different views.
+    clusters: k of the k-means that turns views into observations; by default the number that fits them best.
     names: of a family, what the encoder is given of an observation, see `tasks.family.NAMES`.
     resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
         are steps in all, and a training that had come to its end starts again at its full learning rate.
@@ -95,6 +107,7 @@ def learn(
         _refuse(rooms, "rooms", "TDB, not for other methods")
         _refuse(resume or None, "resume", "TDB, other methods start from the beginning")
         return _learn_states(source, out, method, clusters, choices, quiet)
+    began = time.perf_counter()
     with _run_folder(out) as folder:
         resumed = _resumed(folder) if resume else None
         if resumed is None:
@@ -106,8 +119,12 @@ def learn(
             else (resumed.config, resumed.training)
         )
         shown = Silent() if quiet else progress or default_progress()
+        lines = chosen_lines(data, *configs)
+        if not quiet and progress is None and not resume:
+            print("\n".join(lines), flush=True)
         limits = {name: choices.get(name) for name in ("minutes", "steps")}
-        _train(data, folder, *configs, resume, limits, device, shown, early_maps)
+        limits["spent"] = time.perf_counter() - began
+        _train(data, folder, *configs, resume, limits, device, shown, early_maps, "\n".join(lines))
         run = load_run(folder, device=device)
     if out is None:
         weakref.finalize(run, shutil.rmtree, folder, ignore_errors=True)
@@ -168,6 +185,8 @@ def _prepared(
         return source
     if isinstance(source, str | Path):
         source = read_text(source) if Path(source).suffix == ".txt" else load_walks(source)
+    if not isinstance(source, TextSource):
+        source = as_walks(source)
     if isinstance(source, TextSource):
         _refuse(clusters, "clusters", "walks of views, not for a text")
         _refuse(None if names == "auto" else names, "names", "a family of rooms, not for a text")
@@ -195,7 +214,10 @@ def _configs(
     """Both records: the preset's for this log, the task's defaults, then what the user chose."""
     given = {name: value for name, value in choices.items() if value not in (None, "auto")}
     steps_seen = total_steps(data.walks)
-    automatic = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
+    automatic: dict[str, Any] = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
+    if model is None and preset == "fast" and data.task == "places" and not given.get("clone_structured"):
+        sizes = data.walks.num_actions, data.walks.num_observations
+        automatic["num_codes"] = fitting_codes(steps_seen, *sizes)
     chosen = {**automatic, **data.defaults, **given}
     first = {name: chosen.pop(name) for name in ("encoder", "vanilla", "clone_structured") if name in chosen}
     base = ModelConfig(
@@ -212,6 +234,24 @@ def _configs(
     if model is not None:
         _check_sizes(model, base)
     return changed(model or usual[0], training or usual[1], chosen)
+
+
+def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfig) -> tuple[str, str]:
+    """What the log is, and what was chosen for it, with the reason."""
+    walks, steps = data.walks, int(data.walks.lengths.sum())
+    lengths = f"{walks.lengths.min()} to {walks.lengths.max()}" if walks.num_walks > 1 else f"{steps}"
+    start = ", which start in one known state" if training.start_share else ""
+    log = (
+        f"log: {walks.num_walks:,} walks of {lengths} steps{start}: {steps:,} steps, "
+        f"{walks.num_observations:,} observations, {walks.num_actions:,} actions"
+    )
+    codes = "" if model.vanilla else f", {model.num_codes} codes ({steps / model.num_codes:.0f} steps each)"
+    until = "it stops by itself" if training.minutes is None else f"at most {training.minutes:g} minutes"
+    sizes = f"{model.name}, a {model.encoder} of width {model.width}{codes}"
+    return (
+        log,
+        f"chosen: {sizes}, windows of {training.window} steps, {training.batch_size} at a time; {until}",
+    )
 
 
 def _check_sizes(model: ModelConfig, fitting: ModelConfig) -> None:
@@ -231,17 +271,19 @@ def _train(
     device: str,
     progress: Progress,
     early_maps: bool,
+    chosen: str,
 ) -> None:
     target = choose_device(device)
     with own_threads(), joined_processes(target) as processes:
         split = split_walks(data.walks, data.targets, training.seed, data.rooms)
         trainer = Trainer(model, training, split, target, processes)
+        trainer.spent_before = limits["spent"]
         if resume:
             if not _is_untrained(folder):
                 trainer.restore(folder)
             trainer.extend(limits["minutes"], limits["steps"])
         elif processes.is_main:
-            _begin(folder, data, model, training)
+            _begin(folder, data, model, training, chosen)
         shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
         if train(trainer, folder, shown) == "terminated":
             raise Stopped(f"stopped by SIGTERM after {trainer.done_steps} steps: resume with --resume")
@@ -249,13 +291,15 @@ def _train(
             _finish(folder, trainer, data, device)
 
 
-def _begin(folder: Path, data: TrainingData, model: ModelConfig, training: TrainingConfig) -> None:
+def _begin(
+    folder: Path, data: TrainingData, model: ModelConfig, training: TrainingConfig, chosen: str
+) -> None:
     """Write all that a training is resumed with. config.json comes last: with it, the folder is a run."""
     if data.quantizer is not None:
         data.quantizer.save(folder / QUANTIZER_FILE)
     if data.reading is not None:
         write_json(folder / TEXT_FILE, asdict(data.reading))
-    save_config(folder, data.task, model, training, data.walks)
+    save_config(folder, data.task, model, training, data.walks, chosen)
 
 
 def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> None:

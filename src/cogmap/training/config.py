@@ -32,6 +32,9 @@ RANGES = {
     "present_weight": (0.0, 1e30),
 }
 MOST_THREADS = 1024
+MOST_LOGITS, FEWEST_LANES = 1 << 26, 4  # of a training step
+FEWEST_CODES, MOST_CODES = 64, 1000
+TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
@@ -115,6 +118,12 @@ def chosen_encoder(preset: Preset, device_type: str, steps_seen: int) -> Encoder
     return "transformer" if preset == "paper" or parallel else "gru"
 
 
+def fitting_codes(steps_seen: int, num_actions: int, num_observations: int) -> int:
+    """K for walks in one place: as many codes as the log can tell apart, and more than there are observations."""
+    told_apart = min(max(steps_seen // (TRIES * num_actions), FEWEST_CODES), MOST_CODES)
+    return max(told_apart, min(2 * num_observations, 20 * MOST_CODES))
+
+
 def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
     layers = 4 if base.encoder == "transformer" else 1
     model = replace(
@@ -157,7 +166,11 @@ def _fast_transformer(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, 
 
 def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
     width = 128 if steps_seen < SMALL_LOG else 256
-    return replace(base, form="fast", width=width, layers=1), TrainingConfig()
+    usual = TrainingConfig()
+    # A step computes a logit for each target: with a vocabulary of words, fewer lanes at a time.
+    lanes = MOST_LOGITS // (usual.window * base.prediction_steps * base.num_targets)
+    batch_size = min(usual.batch_size, max(FEWEST_LANES, lanes))
+    return replace(base, form="fast", width=width, layers=1), replace(usual, batch_size=batch_size)
 
 
 def changed(

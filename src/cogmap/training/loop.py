@@ -44,6 +44,7 @@ from cogmap.walks.family import InBaseSampler
 
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
 TOLD_EVERY = 10  # steps, where asking for a loss would wait for the device
+SEARCH_SECONDS, SEARCH_STEPS = 2e-4, 200_000  # of a free core for each step that a map is searched on
 End = Literal["finished", "interrupted", "terminated"]
 # What torch, numpy and our own checks raise where the parts of a checkpoint do not fit.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -113,12 +114,25 @@ class Trainer:
         self.state: EncoderState | None = None
         self.done_steps = 0
         self.seconds = 0.0
+        self._began = time.perf_counter(), time.process_time()
+        self.spent_before = 0.0  # seconds of the minutes allowed that went into reading and preparing
+        self.map_seconds = 0.0  # that the map will take, as far as can be told
         self.rows: list[Row] = []
         self._reports: list[StepReport] = []
 
     @property
+    def limits(self) -> TrainingConfig:
+        """The config with the minutes that are left for the training."""
+        minutes = self.config.minutes
+        if minutes is None:
+            return self.config
+        whole = 60 * minutes
+        left = whole - max((1 - TRAINING_SHARE) * whole, self.map_seconds) - self.spent_before
+        return replace(self.config, minutes=max(left, 0.3 * whole) / 60 / TRAINING_SHARE)
+
+    @property
     def finished(self) -> bool:
-        allowed = self.config.training_seconds
+        allowed = self.limits.training_seconds
         out_of_time = allowed is not None and self.seconds >= allowed
         return out_of_time or self.done_steps >= self.config.steps or self.schedule.finished(self.done_steps)
 
@@ -153,7 +167,7 @@ class Trainer:
         self.threads.took(spent)
         self.seconds += spent
         self._reports.append(report)
-        self.schedule.apply_limits(self.done_steps, self.seconds, self.config)
+        self.schedule.apply_limits(self.done_steps, self.seconds, self.limits)
         return report
 
     def _check_finite(self, reports: list[StepReport]) -> None:
@@ -185,7 +199,9 @@ class Trainer:
         accuracy, loss = judged.weighted_accuracy(right), judged.loss_ratio(losses)
         row = self._row()
         self.schedule.after_validation(self.done_steps, accuracy, loss, self.config)
-        self.seconds += time.perf_counter() - started
+        took = time.perf_counter() - started
+        self.seconds += took
+        self.map_seconds = self._map_seconds(took)
         row |= {
             "seconds": round(self.seconds, 3),
             "validation_accuracy": judged.accuracy(right),
@@ -196,6 +212,15 @@ class Trainer:
         self.rows.append(row)
         self._reports = []
         return row
+
+    def _map_seconds(self, validation: float) -> float:
+        """Seconds that the map should take: all walks are read as those of a validation were, then searched."""
+        steps = int(self.data.training.lengths.sum() + self.data.validation.lengths.sum())
+        reading = validation * steps / int(self.data.validation.lengths.sum())
+        busy = max(
+            1.0, (time.perf_counter() - self._began[0]) / max(time.process_time() - self._began[1], 1e-3)
+        )
+        return reading + SEARCH_SECONDS * min(steps, SEARCH_STEPS) * busy
 
     def _row(self) -> Row:
         losses = [report.losses for report in self._reports]

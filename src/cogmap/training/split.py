@@ -8,6 +8,7 @@ import numpy as np
 
 from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Integers, Walks
+from cogmap.walks.cut import FEW_WALKS, cut_walks
 from cogmap.walks.log import WalkLog
 
 VALIDATION_WALKS = 64  # held out at most, and at most one in ten
@@ -29,12 +30,19 @@ class DataSplit:
 def split_walks(
     walks: Walks, targets: Integers | None, seed: int, rooms: Integers | None = None
 ) -> DataSplit:
-    """Hold out a tenth of the walks, at most 64, or more short ones. A single walk is used for both.
+    """Hold out a tenth of the walks, at most 64, or more short ones. Of fewer than ten walks the last tenth of each.
+
+    A single walk that is too short to be cut is used for both.
 
     targets: (B, N), what to predict at each step; None is the observations themselves.
     rooms: (B,), the room of each walk in a family. All walks of some rooms are then held out, because the model
         should work in new rooms.
     """
+    may_cut = rooms is None and walks.num_walks < FEW_WALKS and not isinstance(walks, WalkLog)
+    cut = cut_walks(walks) if may_cut else None
+    if cut is not None:
+        targets = walks.observations if targets is None else targets
+        return DataSplit(cut.first, cut.of_first(targets), cut.rest, cut.of_rest(targets))
     rng = np.random.default_rng(seed)
     most = max(VALIDATION_WALKS, VALIDATION_STEPS // walks.num_steps)
     held_out = min(most, max(1, walks.num_walks // 10))

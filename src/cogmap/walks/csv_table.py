@@ -1,7 +1,10 @@
-"""Walks as a table with the header `walk,step,observation,action`, one row per step, and maybe a column `reward`.
+"""Walks as a table with a header that names `walk`, `step`, `observation` and `action`, one row per step.
 
-Steps count 0, 1, 2, ... within a walk. Walks may have names, and their rows may be interleaved. A column of numbers
-holds integers; any other column holds labels. CSV cannot state a vocabulary: use npz or jsonl to keep it.
+Columns may stand in any order and carry the usual names of several languages; others are not read. Without `walk` all
+rows are one walk, without `step` they are in order. Steps count 0, 1, 2, ... or 1, 2, 3, ... within a walk, or are
+times that do not go back. Walks may have names, and their rows may be interleaved; where steps start again, a new walk
+begins. A column of numbers holds integers; any other column holds labels. CSV cannot state a vocabulary: use npz or
+jsonl to keep it.
 """
 
 from __future__ import annotations
@@ -9,7 +12,8 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import NoReturn
 
 import numpy as np
@@ -21,21 +25,45 @@ from cogmap.walks.log import each_walk, log_of
 from cogmap.walks.ragged import Column, walks_from_columns, with_rewards
 
 HEADER = ("walk", "step", "observation", "action")
-REWARD = "reward"  # of the action, a column that may follow
-_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}\s*")
+REWARD = "reward"  # of the action, a column that may be there too
+# What columns are called in logs: English, German, French, Spanish, Italian, Portuguese and Dutch.
+_NAMES = {
+    "walk": "walk walk_id episode episode_id session session_id trajectory trial run path lauf gang sitzung "
+    "marche parcours trajet épisode recorrido paseo episodio sesión sessione percorso caminhada sessão sessie",
+    "step": "step step_id t time timestamp datetime date index tick frame schritt zeit zeitpunkt zeitstempel datum pas "
+    "étape temps horodatage paso tiempo fecha hora passo tempo ora etapa stap tijd",
+    "observation": "observation observations obs seen sees view output response beobachtung gesehen ausgabe vue sortie "
+    "observación observacion visto salida osservazione vista uscita observação saída waarneming observatie uitvoer",
+    "action": "action actions act done does input request aktion handlung eingabe getan geste entrée acción accion "
+    "entrada azione ingresso ação acao actie handeling invoer",
+    REWARD: "reward rewards belohnung récompense recompensa ricompensa beloning",
+}
+_ROLE_OF = {name: role for role, names in _NAMES.items() for name in names.split()}
+_INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}([.,]0*)?\s*")  # 2.0 and 2,0 are what spreadsheets make of 2
+_CLOCK = 10**8  # a larger first step is a number of seconds since 1970, or of smaller units
+_DATES = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
+_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", ", %H:%M", ", %H:%M:%S")
 
 
 def parse_csv(text: str, like: Walks | None = None) -> Walks:
     """The walks. Digits are labels only if some labels of `like` are digits too."""
-    lines, walk_names, step_cells, seen_cells, taken_cells, reward_cells = _columns(text)
-    walk, lengths = _group(walk_names)
+    return _walks(*_columns(text), like)
+
+
+def walks_from_cells(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Walks:
+    """The walks of a table that is no file; errors count its rows from 1."""
+    return _walks(np.arange(1, len(rows) + 1, dtype=np.int32), _by_role(_roles(header), rows))
+
+
+def _walks(lines: Integers, cells: Mapping[str, Sequence[str]], like: Walks | None = None) -> Walks:
+    walk = _numbered(cells["walk"])
     order = np.argsort(walk, kind="stable")  # sorted by walk, rows of a walk in their order
-    steps = _integers("step", step_cells, lines)
-    _check_steps(steps[order], np.array(lengths), lines[order], [walk_names[row] for row in order])
-    is_last = np.zeros(len(order), dtype=bool)
-    is_last[np.cumsum(lengths) - 1] = True
-    seen = [seen_cells[row] for row in order]
-    taken = [taken_cells[row] for row in order[~is_last]]
+    begins = np.append(True, np.diff(walk[order]) > 0)
+    begins |= _new_walks([cells["step"][row] for row in order], begins, lines[order], cells["walk"], order)
+    lengths = np.diff(np.append(np.flatnonzero(begins), len(order))).tolist()
+    is_last = np.append(begins[1:], True)
+    seen = [cells["observation"][row] for row in order]
+    taken = [cells["action"][row] for row in order[~is_last]]
     seen_labels, taken_labels = (
         (None, None) if like is None else (like.observation_labels, like.action_labels)
     )
@@ -44,75 +72,184 @@ def parse_csv(text: str, like: Walks | None = None) -> Walks:
         _column("action", taken, lines[order[~is_last]], taken_labels),
         lengths,
     )
-    if reward_cells is None:
+    if REWARD not in cells:
         return walks
     moves = order[~is_last]
-    return with_rewards(walks, _numbers([reward_cells[row] for row in moves], lines[moves]))
+    return with_rewards(walks, _numbers([cells[REWARD][row] for row in moves], lines[moves]))
 
 
 def _numbers(cells: Sequence[str], lines: Integers) -> Floats:
     """The rewards of a file; an empty cell is no number."""
     numbers = np.empty(len(cells))
     for row, cell in enumerate(cells):
-        try:
-            numbers[row] = float(cell)
-        except ValueError:
-            numbers[row] = np.nan
-        if not np.isfinite(numbers[row]):
+        value = _decimal(cell)
+        if value is None:
             raise BadWalks(f"line {lines[row]}: the reward must be a finite number, got {cell[:40]!r}")
+        numbers[row] = value
     return numbers
 
 
-def _columns(
-    text: str,
-) -> tuple[Integers, Sequence[str], Sequence[str], Sequence[str], Sequence[str], Sequence[str] | None]:
-    """Line numbers and the columns of cells, without the header; None where there are no rewards."""
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows = []
+def _columns(text: str) -> tuple[Integers, dict[str, Sequence[str]]]:
+    """Line numbers, and the cells of each of the four columns, without the header."""
+    text = text.removeprefix("\ufeff")  # a byte-order mark
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text))
+    rows, numbers = [], []
     try:
         header = next(reader, [])
-        names = tuple(cell.strip() for cell in header)
-        if names not in (HEADER, (*HEADER, REWARD)):
-            raise BadWalks(f"the header must be {','.join(HEADER)!r}, got {','.join(header)[:60]!r}")
+        column = _roles(header)
         for row in reader:
-            if row and len(row) != len(names):
-                raise BadWalks(f"line {reader.line_num}: a row must have {len(names)} cells, got {len(row)}")
+            if row and len(row) != len(header):
+                hint = ": a number with a decimal comma must be in quotes" if len(row) > len(header) else ""
+                rule = f"a row must have {len(header)} cells, as the header, got {len(row)}"
+                raise BadWalks(f"line {reader.line_num}: {rule}{hint}")
             if row:
-                rows.append((reader.line_num, *row))
+                rows.append(row)
+                numbers.append(reader.line_num)
     except csv.Error as error:
         raise BadWalks(f"line {reader.line_num}: must be valid CSV: {error}") from None
     if not rows:
         raise BadWalks("there must be at least one walk, got none")
-    lines, walks, steps, seen, taken, *rewards = zip(*rows, strict=True)
-    return np.array(lines, dtype=np.int32), walks, steps, seen, taken, rewards[0] if rewards else None
+    return np.array(numbers, dtype=np.int32), _by_role(column, rows)
 
 
-def _group(names: Sequence[str]) -> tuple[NDArray[np.int64], list[int]]:
-    """The walk of each row, numbered by first appearance, and the number of rows of each walk."""
+def _by_role(column: Mapping[str, int], rows: Sequence[Sequence[str]]) -> dict[str, Sequence[str]]:
+    """The cells of each of the four columns; without `walk` and `step` those of one walk in order."""
+    cells: dict[str, Sequence[str]] = {role: [row[place] for row in rows] for role, place in column.items()}
+    cells.setdefault("walk", ["0"] * len(rows))
+    if "step" not in cells:
+        cells["step"] = _counted(cells["walk"])
+    return cells
+
+
+def _delimiter(text: str) -> str:
+    """What separates the names of the header."""
+    header = text[: text.find("\n") + 1] or text
+    return max(",;\t", key=header.count)
+
+
+def _roles(header: Sequence[str]) -> Mapping[str, int]:
+    """The place of each of the four columns in a row."""
+    place: dict[str, int] = {}
+    names = [name.strip().casefold().replace(" ", "_") for name in header]
+    for index, name in enumerate(names):
+        role = _ROLE_OF.get(name)
+        if role is None or (
+            role != name and role in names
+        ):  # beside `step`, a column `time` is another thing
+            continue
+        if role in place:
+            twice = f"{names[place[role]]!r:.40} and {name!r:.40}"
+            raise BadWalks(f"line 1: the header must name one column for the {role}, got {twice}")
+        place[role] = index
+    missing = [role for role in ("observation", "action") if role not in place]
+    if missing:
+        got = ",".join(header)[:60]
+        rule = f"the header must be {','.join(HEADER)!r}, in any order, got {got!r}"
+        raise BadWalks(f"line 1: {rule}: there is no {' and no '.join(missing)}")
+    return place
+
+
+def _counted(names: Sequence[str]) -> list[str]:
+    """0, 1, 2, ... within each walk."""
+    next_step: dict[str, int] = {}
+    steps = []
+    for name in names:
+        steps.append(str(next_step.get(name, 0)))
+        next_step[name] = next_step.get(name, 0) + 1
+    return steps
+
+
+def _numbered(names: Sequence[str]) -> NDArray[np.int64]:
+    """The walk of each row, numbered by first appearance."""
     index: dict[str, int] = {}
-    walk = np.array([index.setdefault(name, len(index)) for name in names])
-    return walk, np.bincount(walk).tolist()
+    return np.array([index.setdefault(name, len(index)) for name in names])
+
+
+def _new_walks(
+    cells: Sequence[str],
+    begins: NDArray[np.bool_],
+    lines: Integers,
+    names: Sequence[str],
+    order: NDArray[np.int64],
+) -> NDArray[np.bool_]:
+    """Where a new walk begins under a name that was there before. Rows are sorted by walk, `begins` marks new names."""
+    if all(_INTEGER.fullmatch(cell) for cell in set(cells)):
+        steps = _integers("step", cells, lines)
+        if steps[begins].min() < _CLOCK:
+            return _check_steps(steps, begins, lines, [names[row] for row in order])
+    _check_times(cells, begins, lines)
+    return np.zeros(len(cells), dtype=bool)
 
 
 def _check_steps(
-    steps: NDArray[np.int64], lengths: NDArray[np.int64], lines: Integers, names: Sequence[str]
-) -> None:
-    """The steps of each walk must count up from 0. Rows are sorted by walk."""
-    starts = np.repeat(np.cumsum(lengths) - lengths, lengths)  # the first row of each row's walk
-    expected = np.arange(len(steps)) - starts
+    steps: NDArray[np.int64], begins: NDArray[np.bool_], lines: Integers, names: Sequence[str]
+) -> NDArray[np.bool_]:
+    """The steps of each walk must count up, all from 0 or all from 1; returns where they start again."""
+    first = 1 if (steps[begins] == 1).all() else 0
+    again = np.append(False, (steps[1:] == first) & (steps[:-1] > first)) & ~begins
+    starts = np.maximum.accumulate(np.where(begins | again, np.arange(len(steps)), 0))
+    expected = np.arange(len(steps)) - starts + first
     wrong = np.flatnonzero(steps != expected)
     if not wrong.size:
-        return
+        return again
     row = wrong[0]
-    of_walk = steps[(starts == starts[row])]
+    of_walk = steps[starts == starts[row]]
     if steps[row] in steps[starts[row] : row]:
         reason = f"step {steps[row]} is repeated"
     elif expected[row] in of_walk:
         reason = f"step {steps[row]} comes before step {expected[row]}"
     else:
         reason = f"step {expected[row]} is missing"
-    rule = "the steps of a walk must be 0, 1, 2, ... in order"
+    rule = "the steps of a walk must be 0, 1, 2, ... in order, or times"
     raise BadWalks(f"line {lines[row]}: {rule}, in walk {names[row]!r} {reason}")
+
+
+def _check_times(cells: Sequence[str], begins: NDArray[np.bool_], lines: Integers) -> None:
+    """Times must not go back within a walk. Of the ways to read them, any may be meant."""
+    wrong = 0
+    for read in (_decimal, _iso, *(_as_date(day + time) for day in _DATES for time in _TIMES)):
+        values = {cell: read(cell.strip()) for cell in set(cells)}
+        unread = next((row for row, cell in enumerate(cells) if values[cell] is None), None)
+        if unread is not None:
+            wrong = max(wrong, unread)
+            continue
+        times: Floats = np.array([values[cell] for cell in cells], dtype=float)
+        back = np.flatnonzero((np.diff(times) < 0) & ~begins[1:])
+        if not back.size:
+            return
+        row = int(back[0]) + 1
+        rule = "the times of a walk must not go back"
+        raise BadWalks(f"line {lines[row]}: {rule}, got {cells[row]!r:.40} after {cells[row - 1]!r:.40}")
+    raise BadWalks(f"line {lines[wrong]}: the step must be an integer or a time, got {cells[wrong]!r:.40}")
+
+
+def _decimal(cell: str) -> float | None:
+    try:
+        value = float(cell.replace(",", "."))
+    except ValueError:
+        return None
+    return value if np.isfinite(value) else None
+
+
+def _iso(cell: str) -> float | None:
+    try:
+        return _seconds(datetime.fromisoformat(cell))
+    except (ValueError, OverflowError):
+        return None
+
+
+def _as_date(form: str) -> Callable[[str], float | None]:
+    def read(cell: str) -> float | None:
+        try:
+            return _seconds(datetime.strptime(cell, form))
+        except (ValueError, OverflowError):
+            return None
+
+    return read
+
+
+def _seconds(moment: datetime) -> float:
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def _column(name: str, cells: Sequence[str], lines: Integers, known: Labels | None) -> Column:
@@ -127,16 +264,20 @@ def _column(name: str, cells: Sequence[str], lines: Integers, known: Labels | No
 
 
 def _integers(name: str, cells: Sequence[str], lines: Integers) -> NDArray[np.int64]:
-    values = {cell: int(cell.strip()) if _INTEGER.fullmatch(cell) else None for cell in set(cells)}
+    values = {cell: _integer(cell) for cell in set(cells)}
     wrong = {cell for cell, value in values.items() if value is None}
     if wrong:
         _refuse(name, next(row for row, cell in enumerate(cells) if cell in wrong), cells, lines)
     return np.array([values[cell] for cell in cells], dtype=np.int64)
 
 
+def _integer(cell: str) -> int | None:
+    return int(re.split("[.,]", cell.strip())[0]) if _INTEGER.fullmatch(cell) else None
+
+
 def _refuse(name: str, row: int, cells: Sequence[str], lines: Integers) -> NoReturn:
-    kind = "an integer" if name == "step" else "an integer of at most 18 digits or a label"
-    raise BadWalks(f"line {lines[row]}: the {name} must be {kind}, got {cells[row][:40]!r}")
+    rule = f"the {name} must be an integer of at most 18 digits or a label, got {cells[row][:40]!r}"
+    raise BadWalks(f"line {lines[row]}: {rule}: measured numbers are `features` of an .npz file")
 
 
 def is_integer(cell: str) -> bool:
@@ -145,7 +286,7 @@ def is_integer(cell: str) -> bool:
 
 def is_number(cell: str) -> bool:
     try:
-        float(cell)
+        float(cell.replace(",", "."))
     except ValueError:
         return False
     return True

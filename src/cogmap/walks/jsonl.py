@@ -29,7 +29,9 @@ _FORM = 'must be an object {"observations": [...], "actions": [...]}'
 
 def parse_jsonl(text: str) -> Walks:
     lines = [
-        (number, _object(number, line)) for number, line in enumerate(text.split("\n"), 1) if line.strip()
+        (number, _object(number, line))
+        for number, line in enumerate(text.removeprefix("\ufeff").split("\n"), 1)
+        if line.strip()
     ]
     if not lines:
         raise BadWalks("there must be at least one walk, got none")

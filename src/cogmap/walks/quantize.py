@@ -23,6 +23,11 @@ CLUSTERS = 128  # the paper's k
 GRID = 16  # blocks of pixels along each side of a reduced image
 DIRECTIONS = 48  # principal components that are kept
 MOST_VIEWS = 20_000  # distinct views, at most, that are used to fit a quantizer
+REPEATS = 3  # times that a view is seen on average, from which on views are their own clusters
+FEW_VIEWS = 20  # different ones, that are their own clusters in any case
+LADDER = (*range(2, 13), 14, 16, 18, 20, 24, 28, 32, 40, 48, 64, 80, 96, 128)  # numbers of clusters to try
+COMPARED = 1500  # views that numbers of clusters are compared on
+NOISE = 2.0  # times the median variance: a component with less is noise
 Numbers = NDArray[np.float32]
 
 
@@ -105,16 +110,71 @@ def _check_quantizer(found: ViewQuantizer, path: str | Path) -> None:
         raise BadRun(f"{path}: `typical` must hold bytes (uint8), got {found.typical.dtype}")
 
 
-def fit_quantizer(walks: ViewWalks, clusters: int | None = None, seed: int = 0) -> ViewQuantizer:
-    """k-means over all steps of the walks: each distinct view is weighted by how often it was seen.
+@dataclass(frozen=True)
+class ClusterCurve:
+    """How well numbers of clusters fit some views: silhouettes, from -1 to 1."""
 
-    clusters: k; by default 128, or the number of distinct views if that is smaller.
-    """
+    clusters: tuple[int, ...]
+    silhouettes: tuple[float, ...]
+
+    @property
+    def best(self) -> int:
+        return self.clusters[int(np.argmax(self.silhouettes))]
+
+    def sentence(self) -> str:
+        """The best number, with its neighbours on the curve."""
+        at = int(np.argmax(self.silhouettes))
+        near = range(max(0, at - 2), min(len(self.clusters), at + 3))
+        curve = ", ".join(f"{self.clusters[i]}: {self.silhouettes[i]:.2f}" for i in near)
+        return f"{self.best} clusters fit the views best (silhouette by number of clusters: {curve})"
+
+
+def cluster_curve(walks: ViewWalks, seed: int = 0) -> ClusterCurve | None:
+    """Silhouettes of numbers of clusters; None where views repeat, so that each is a cluster of its own."""
+    views, weight = _seen_views(walks, seed)
+    if _repeat(weight):
+        return None
+    mean, directions = _principal_components(coarse(views), weight, standardised=views.ndim == 2)
+    return _curve(project(views, mean, directions), seed)
+
+
+def _repeat(visits: NDArray[np.float64]) -> bool:
+    """Whether views (U,) are few or come again as they were, so that there is no noise to be clustered away."""
+    return len(visits) <= FEW_VIEWS or visits.sum() >= REPEATS * len(visits)
+
+
+def _curve(reduced: Numbers, seed: int) -> ClusterCurve:
+    """The curve on a sample of rows, in the components that stand out of the noise."""
+    from sklearn.metrics import silhouette_score
+
+    rng = np.random.default_rng(seed)
+    some = reduced[rng.permutation(len(reduced))[:COMPARED]]
+    variance = some.var(axis=0)
+    clear = variance > NOISE * np.median(variance)
+    some = some[:, clear] if clear.any() else some
+    tried = [count for count in LADDER if count <= len(np.unique(some, axis=0)) // 2]
+    found = []
+    for count in tried:
+        cluster = _nearest(some, _kmeans(some, np.ones(len(some)), count, seed))
+        found.append(float(silhouette_score(some, cluster)) if len(np.unique(cluster)) > 1 else -1.0)
+    return ClusterCurve(tuple(tried), tuple(found)) if tried else ClusterCurve((1,), (0.0,))
+
+
+def _seen_views(walks: ViewWalks, seed: int) -> tuple[Views, NDArray[np.float64]]:
+    """The views that the walks show, or a sample of them, and how often each is seen."""
     visits = np.bincount(walks.observations[walks.step_mask()], minlength=len(walks.views))
     chosen = np.flatnonzero(visits)
     if len(chosen) > MOST_VIEWS:
         chosen = np.sort(np.random.default_rng(seed).choice(chosen, MOST_VIEWS, replace=False))
-    views, weight = walks.views[chosen], visits[chosen].astype(np.float64)
+    return walks.views[chosen], visits[chosen].astype(np.float64)
+
+
+def fit_quantizer(walks: ViewWalks, clusters: int | None = None, seed: int = 0) -> ViewQuantizer:
+    """k-means over all steps of the walks: each distinct view is weighted by how often it was seen.
+
+    clusters: k. By default, where views repeat, their number, at most 128; otherwise the number that fits them best.
+    """
+    views, weight = _seen_views(walks, seed)
     mean, directions = _principal_components(coarse(views), weight, standardised=views.ndim == 2)
     reduced = project(views, mean, directions)
     different = len(np.unique(reduced, axis=0))
@@ -122,7 +182,10 @@ def fit_quantizer(walks: ViewWalks, clusters: int | None = None, seed: int = 0) 
         raise BadConfig(
             f"`clusters` (={clusters}) must be from 1 to the number of distinct views (={different})"
         )
-    centres = _kmeans(reduced, weight, clusters or min(CLUSTERS, different), seed)
+    if clusters is None:
+        _need_sklearn()
+        clusters = min(CLUSTERS, different) if _repeat(weight) else _curve(reduced, seed).best
+    centres = _kmeans(reduced, weight, clusters, seed)
     typical = views[_nearest(centres, reduced)]
     return ViewQuantizer(np.array(views.shape[1:]), mean, directions, centres, typical)
 
@@ -184,10 +247,14 @@ def _principal_components(
     return mean.astype(np.float32), basis.astype(np.float32)
 
 
-def _kmeans(reduced: Numbers, weight: NDArray[Any], clusters: int, seed: int) -> Numbers:
-    """(K, Q): the centres."""
+def _need_sklearn() -> None:
     if find_spec("sklearn") is None:
         raise MissingExtra('clusters of views need scikit-learn: pip install "cogmap[views]"')
+
+
+def _kmeans(reduced: Numbers, weight: NDArray[Any], clusters: int, seed: int) -> Numbers:
+    """(K, Q): the centres."""
+    _need_sklearn()
     from sklearn.cluster import KMeans
     from threadpoolctl import threadpool_limits
 

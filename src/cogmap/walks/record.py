@@ -15,6 +15,8 @@ from cogmap.walks.ragged import walks_from_rows, with_rewards
 if TYPE_CHECKING:
     import gymnasium
 
+SPELLED = 8  # numbers of a view that are its name
+
 
 def record_walks(
     env: gymnasium.Env[Any, Any],
@@ -109,8 +111,28 @@ def _episode(
 
 
 def view_label(seen: Any) -> str:
-    """A short hash of a view: numbers, strings, arrays, and sequences and dictionaries of these."""
+    """A few numbers as they are, otherwise a short hash of the view: arrays, strings, and lists of these."""
+    numbers = _few_numbers(seen)
+    if numbers is not None:
+        return numbers
     return blake2b(_canonical(seen), digest_size=6).hexdigest()
+
+
+def _few_numbers(seen: Any) -> str | None:
+    """A row of at most SPELLED whole numbers as it is read."""
+    if isinstance(seen, dict | str | bytes) or not _is_row_of_numbers(seen):
+        return None
+    if np.ndim(seen) == 0:
+        return str(int(seen))
+    return "(" + ", ".join(str(int(number)) for number in np.asarray(seen)) + ")"
+
+
+def _is_row_of_numbers(seen: Any) -> bool:
+    try:
+        array = np.asarray(seen)
+    except ValueError:  # parts of different sizes
+        return False
+    return array.dtype.kind in "biu" and array.ndim <= 1 and 0 < array.size <= SPELLED
 
 
 def walks_from_views(

@@ -213,6 +213,12 @@ def _summed(keys: Counts, counts: Counts) -> tuple[Counts, Counts]:
     return distinct, total
 
 
+def pair(first: NDArray[np.integer], second: NDArray[np.integer]) -> Counts:
+    """(n,): a number for each distinct pair, from 0."""
+    width = int(second.max(initial=0)) + 1
+    return np.unique(first.astype(np.int64) * width + second, return_inverse=True)[1]
+
+
 def _problems(walks: Walks, observation_counts: Counts, action_counts: Counts) -> Iterator[str]:
     """Possible reasons for a poor map, one line each."""
     still, alike, digests = (np.zeros(walks.num_walks, dtype=kind) for kind in (bool, bool, np.uint64))

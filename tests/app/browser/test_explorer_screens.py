@@ -1,8 +1,13 @@
 """The explorer on narrow screens, by touch, in the dark, and for those who cannot see it."""
 
-import pytest
-from served_runs import found_map
+from dataclasses import replace
 
+import numpy as np
+import pytest
+from served_runs import found_map, write_run
+from serving import serving
+
+from cogmap.maps.store import save_map
 from cogmap.planning.shortest_paths import solve
 
 NARROW = {"width": 390, "height": 844, "touch": True}
@@ -115,3 +120,29 @@ def test_focus_is_seen_on_everything_that_can_have_it(page):
         "} return lost;"
     )
     assert unseen == []
+
+
+@pytest.mark.parametrize(
+    "size", [{"width": 1360, "height": 860}, {"width": 400, "height": 800, "touch": True}]
+)
+def test_warnings_stand_above_the_map_and_an_empty_map_says_why(browser, tmp_path, size):
+    run, walks = write_run(tmp_path, truth=False)
+    told = "the walks do not repeat themselves, so the map is empty and there are no plans"
+    nothing = np.zeros(0, dtype=np.int32)
+    fields = ("node_observation", "node_support", "edge_source", "edge_action", "edge_target", "edge_support")
+    rest = dict.fromkeys(
+        ("edge_probability", "edge_imagined", "seen_node", "seen_observation", "seen_probability")
+    )
+    full = found_map()
+    codes = np.full(len(full.code_node), -1)
+    empty = replace(full, **dict.fromkeys(fields, nothing), **rest, code_node=codes, warnings=(told,))
+    save_map(run / "map.npz", empty)
+    with serving(run, walks) as server:
+        browser.open(server.address, **size)
+        browser.wait(lambda: browser.find("#warnings").is_displayed(), "the banner")
+        assert browser.text("#warnings") == told
+        browser.wait(lambda: browser.text("#empty-title") == "The map is empty", "the reason on the canvas")
+        assert told in browser.text("#empty-words")
+        assert browser.run("return document.documentElement.scrollWidth") <= size["width"]
+        browser.picture(f"empty_{size['width']}")
+    browser.open("about:blank")

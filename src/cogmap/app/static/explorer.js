@@ -16,6 +16,7 @@ import { Views } from "./views.js";
 const NO_MARKS = { path: null, policy: null, start: null, goal: null, belief: null, trail: null, agent: null };
 const NO_ROOM_MARKS = { path: null, missed: false, trail: null, agent: null, start: null, goal: null };
 const NAMES = { minimal: "Minimal map", paper: "The paper's map" };
+const EXPLAINED = { minimal: "of held-out observations predicted", paper: "of steps explained" };
 const SHORT = { minimal: "minimal", paper: "the paper's" };
 
 const element = (id) => document.getElementById(id);
@@ -92,7 +93,12 @@ export class Explorer {
 
   showMap() {
     const { map, run } = this;
-    element("empty").hidden = true;
+    const isEmpty = map.nodes.observation.length === 0;
+    element("empty").hidden = !isEmpty;
+    if (isEmpty) {
+      element("empty-title").textContent = "The map is empty";
+      element("empty-words").textContent = run.warnings.join(" ") || "There is no place that the walks come back to.";
+    }
     this.pictures = run.views ? new Views(map.kind, () => this.mainView.stage.repaint()) : null;
     this.mainView.show(this.coloured(map), this.placement);
     this.listChoices();
@@ -102,7 +108,7 @@ export class Explorer {
     const early = map.early ? " so far, while the run trains" : "";
     const count = counted(map.nodes.observation.length, "node");
     element("map-caption").textContent =
-      `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${percent(map.explained, 1)} of steps explained`;
+      `${NAMES[map.kind] ?? map.kind}${early}: ${count}, ${percent(map.explained, 1)} ${EXPLAINED[map.kind]}`;
   }
 
   /** The map with its nodes in the colours of their concepts, if there are any and the box is checked. */
