@@ -146,7 +146,7 @@ def _parts(
 
 def _walks_at_once(model: Model) -> int:
     """Few for the paper's transformer on a CPU, because its memory of 800 tokens fills the caches."""
-    long_memory = model.config.encoder == "transformer" and model.config.form == "paper"
+    long_memory = model.config.encoder == "transformer" and model.config.attention_kind == "relative"
     on_cpu = next(model.parameters()).device.type == "cpu"
     return WALKS_AT_ONCE_LONG_MEMORY if long_memory and on_cpu else WALKS_AT_ONCE
 
@@ -207,5 +207,5 @@ def _as_observations(model: Model, walks: Walks, predicted: Integers) -> Integer
 
 def _context(config: ModelConfig, tokens: int) -> int:
     """How many tokens of a prompt are used: the paper's transformer uses the last `context_length`, others all."""
-    limited = config.form == "paper" and config.encoder == "transformer"
+    limited = config.attention_kind == "relative" and config.encoder == "transformer"
     return min(tokens, config.context_length) if limited else tokens

@@ -199,7 +199,7 @@ def _train(
     target = choose_device(device)
     with joined_processes(target) as processes:
         targets = data.walks.observations if data.targets is None else data.targets
-        split = split_walks(data.walks, targets, training.seed, data.rooms)
+        split = split_walks(data.walks, targets, training.seed, data.rooms, training.hold_out)
         trainer = Trainer(model, training, split, target, processes)
         if resume:
             if not _is_untrained(folder):

@@ -22,11 +22,14 @@ class DataSplit:
     validation_targets: Integers  # (B', N)
 
 
-def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None) -> DataSplit:
+def split_walks(
+    walks: Walks, targets: Integers, seed: int, rooms: Integers | None = None, hold_out: bool = True
+) -> DataSplit:
     """Hold out a tenth of the walks, at most 64, or more short ones. A single walk is used for both.
 
     rooms: (B,), the room of each walk in a family. All walks of some rooms are then held out, because the model
         should work in new rooms.
+    hold_out: if not, the validation walks are trained on as well.
     """
     rng = np.random.default_rng(seed)
     most = max(VALIDATION_WALKS, VALIDATION_STEPS // walks.num_steps)
@@ -39,6 +42,8 @@ def split_walks(walks: Walks, targets: Integers, seed: int, rooms: Integers | No
         validation = np.flatnonzero(in_validation)[:most]
         training = np.flatnonzero(~in_validation)
     validation, training = np.sort(validation), np.sort(training)
+    if not hold_out:
+        training = np.arange(walks.num_walks)
     return DataSplit(walks.rows(training), targets[training], walks.rows(validation), targets[validation])
 
 
