@@ -127,6 +127,8 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         head_width=256,
         num_codes=1000,
         dropout=0.1,
+        dictionary_start="uniform",
+        output_norm=base.vanilla,
     )
     training = TrainingConfig(
         steps=25_000,
@@ -139,6 +141,9 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         decays=False,
         clip=None,
         bottleneck_from=0,
+        bottleneck_mean=True,
+        warm_up=0,
+        hold_out=False,
     )
     return model, training
 
