@@ -30,7 +30,7 @@ class Ladder(Places):
 
     rungs: tuple[Rung, ...] = ()
     own: ClassVar = frozenset({"rooms", "rungs"})
-    trains_on: ClassVar = (*Places.trains_on, "rungs")
+    trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         for number in options.rungs:
