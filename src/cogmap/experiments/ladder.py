@@ -31,6 +31,7 @@ class Ladder(Places):
     rungs: tuple[Rung, ...] = ()
     own: ClassVar = frozenset({"rooms", "rungs"})
     trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
+    usual_seconds: ClassVar[float | None] = 180.0
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         for number in options.rungs:

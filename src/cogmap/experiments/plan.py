@@ -40,7 +40,6 @@ PLAN: tuple[tuple[str, Options], ...] = (
     ("table-3d", replace(GRU, only=(*EIGHT, CLONES), rooms=3)),
     ("icl-small", replace(GRU, only=("TDB(S=3, M=4)",), names="seen")),
     ("ladder", GRU),
-    ("short-windows", replace(TRANSFORMER, preset="paper")),
     ("small-room", replace(GRU, only=BEST, rooms=10)),
     ("small-room", replace(TRANSFORMER, only=BEST, rooms=10)),
 )

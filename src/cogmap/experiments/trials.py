@@ -108,6 +108,7 @@ class Kind(Protocol):
     own: ClassVar[frozenset[str]]  # of the options that only some kinds have, those of this one
     trains_on: ClassVar[tuple[str, ...]] = ()  # fields that decide what models are trained on
     remaps: ClassVar[bool] = True  # the maps of a finished run are built again before they are scored
+    usual_seconds: ClassVar[float | None] = None  # of one core for a training, before any was measured
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         """Every model of the table, in the order in which they run."""
