@@ -470,6 +470,9 @@ def _rule(tables: dict[str, list[Row]]) -> str:
     return "### Rooms that break the rule\n\n" + table(head, lines)
 
 
+TEXTS = {"ginc": "", "ginc-longer": ", trained longer", "ginc-heads": ", by the heads alone"}
+
+
 def _text(tables: dict[str, list[Row]]) -> str:
     asked = [(length, examples) for length in (3, 5, 8, 10) for examples in (0, 64)]
     lines = []
@@ -478,21 +481,21 @@ def _text(tables: dict[str, list[Row]]) -> str:
         lines.append(
             (f"**{method}**", "the paper", *(f"{100 * value.value:.1f}" if value else "" for value in theirs))
         )
-        labels = list(
-            dict.fromkeys(row["method"] for row in tables["ginc"] if row["method"].startswith(method))
-        )
-        lines += [
-            ("", _who_reads(label, method, tables["ginc"]), *_accuracies(tables["ginc"], label, asked))
-            for label in labels
-        ]
-        if not labels:
-            lines.append(("", "ours: not run", *[""] * len(asked)))
+        ours = [line for name in TEXTS for line in _readers(tables[name], method, TEXTS[name], asked)]
+        lines += ours or [("", "ours: not run", *[""] * len(asked))]
     lines += [
         (label, "ceiling", *_accuracies(tables["ginc"], label, asked))
         for label in ("exact filter of prompts", "exact filter of documents")
     ]
     head = ("model", "whose", *(f"k={length}, n={examples}" for length, examples in asked))
     return TEXT + "\n\n" + table(head, lines)
+
+
+def _readers(
+    rows: Sequence[Row], method: str, end: str, asked: Sequence[tuple[int, int]]
+) -> Iterator[tuple[str, ...]]:
+    for label in dict.fromkeys(row["method"] for row in rows if row["method"].startswith(method)):
+        yield ("", _who_reads(label, method, rows) + end, *_accuracies(rows, label, asked))
 
 
 def _who_reads(label: str, method: str, rows: Sequence[Row]) -> str:
@@ -607,7 +610,8 @@ def _ladder(tables: dict[str, list[Row]]) -> str:
         "the same on canonical codes",
         "our map",
     )
-    picture = "\n\n![Accuracy and NormGED of the rungs](images/ladder.png)" if rows else ""
+    drawn = (ROOT / "docs" / "images" / "ladder.png").is_file()
+    picture = "\n\n![Accuracy, codes in use and NormGED of the rungs](images/ladder.png)" if drawn else ""
     return LADDER + "\n\n" + table(head, lines) + picture
 
 

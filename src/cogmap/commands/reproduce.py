@@ -23,7 +23,7 @@ class Args(Running, Options):
 
     table: tyro.conf.Positional[str]
     """table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl, icl-small or icl-rule; small-room,
-    short-windows or ladder, which are not in the paper; all is every trial that the paper's tables take."""
+    short-windows, ladder or ginc-heads, which are not in the paper; all is every trial of the plan."""
     dry_run: bool = False
     """Print the trials with their state and the hours that they still take, and run nothing."""
     json: bool = False

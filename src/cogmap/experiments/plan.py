@@ -27,6 +27,7 @@ PLAN: tuple[tuple[str, Options], ...] = (
     ("noise", GRU),
     ("ginc", TRANSFORMER),
     ("ginc", replace(TRANSFORMER, splice=0.0)),
+    ("ginc-heads", TRANSFORMER),
     ("icl", replace(GRU, names="plain", training_rooms=(200, 2000, 10_000))),
     ("icl", replace(TRANSFORMER, names="plain", training_rooms=(200, 2000, 10_000))),
     ("icl", replace(GRU, only=("TDB(S=3, M=4)",), training_rooms=(200, 1000, 10_000))),

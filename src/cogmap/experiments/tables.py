@@ -89,6 +89,7 @@ TABLES: dict[str, Kind] = {
         noise=0.1,
     ),
     "ginc": Ginc(GINC_METHODS),
+    "ginc-heads": Ginc(GINC_METHODS[2:], change={"code_logits": False}),  # TDBs with the paper's heads alone
     "icl": Families(
         ICL_METHODS,
         lambda seed: default_base(seed=seed),
