@@ -16,7 +16,7 @@ from cogmap.experiments.hours import measured, stored_commit, training_seconds
 from cogmap.experiments.plan import every_trial
 from cogmap.experiments.rows import read_rows
 from cogmap.experiments.tables import RUNGS, TABLES
-from cogmap.experiments.trials import Options, Trial
+from cogmap.experiments.trials import METHODS, Options, Trial
 from cogmap.report.paper_rows import (
     ALIASED_CUBE,
     ALIASED_ROOM,
@@ -44,6 +44,10 @@ PLACES = {
     "table-12-colours": ("Rooms of 15x20, twelve observations", ALIASED_ROOM_12),
     "table-cube": ("Cubes", ALIASED_CUBE),
     "table-3d": ("3D rooms", EGOCENTRIC_ROOM),
+}
+OF_OURS = {
+    "table-3d-aliased": ("3D rooms with 32 clusters of views", EGOCENTRIC_ROOM),
+    "small-room": ("Rooms of 6x8, S by M", None),
 }
 METRICS = ("test_accu", "imp_fallback", "ratio_sp", "norm_ged")
 # Metrics as shares here, in per cent in the paper; and whether more is better.
@@ -100,6 +104,7 @@ def page() -> str:
         _below(tables),
         _not_reproduced(tables),
         *(_places(name, tables[name]) for name in PLACES),
+        *(_our_places(name, tables[name]) for name in OF_OURS),
         _rollouts(tables),
         _beside(tables),
         _noise(tables),
@@ -157,6 +162,24 @@ def _places(name: str, rows: Sequence[Row]) -> str:
     clones = models(rows, "TDB(S=3, M=1), clones")
     lines += [line for ours in clones for line in _our_lines(ours)]
     return f"## {title}\n\n{table(head, lines)}"
+
+
+def _our_places(name: str, rows: Sequence[Row]) -> str:
+    """A table of worlds that the paper does not have; its rows of the nearest world stand beside ours."""
+    title, paper = OF_OURS[name]
+    lines = []
+    for method in (method for method in METHODS if models(rows, method)):
+        if paper is not None and paper.row(method) is not None:
+            lines += list(_lines_of(name, paper, method, rows))
+        else:
+            found = [line for ours in models(rows, method) for line in _our_lines(ours)]
+            lines += [(f"**{method}**", *line[1:]) if not index else line for index, line in enumerate(found)]
+    command = f"`cogmap reproduce {name}`"
+    if not lines:
+        return f"## {title}\n\nNot in the paper, and not run yet: {command}."
+    return (
+        f"## {title}\n\nNot in the paper ({command}).\n\n{table(('model', 'whose', *NAMES.values()), lines)}"
+    )
 
 
 def _lines_of(name: str, paper: PaperTable, method: str, rows: Sequence[Row]) -> Iterator[tuple[str, ...]]:

@@ -15,6 +15,7 @@ EIGHT = (
 )
 CUBE = (*VANILLA, "TDB(S=1, enc, M=1)", "TDB(S=3, M=1)")
 BEST = ("TDB(S=3, M=1)",)
+GRID = ("Vanilla GRU", *(f"TDB(S={steps}, M={bottlenecks})" for steps in (1, 3, 5) for bottlenecks in (1, 4)))
 GRU, TRANSFORMER = Options(encoder="gru"), Options(encoder="transformer")
 
 # A trial that several lines name runs once. Seeds, methods and encoders are part of a line, limits are not.
@@ -24,6 +25,7 @@ PLAN: tuple[tuple[str, Options], ...] = (
     ("table-12-colours", replace(GRU, only=EIGHT)),
     ("table-cube", replace(GRU, only=CUBE)),
     ("table-3d", replace(GRU, only=(*EIGHT, CLONES))),
+    ("table-3d-aliased", GRU),
     ("noise", GRU),
     ("ginc", TRANSFORMER),
     ("ginc", replace(TRANSFORMER, splice=0.0)),
@@ -43,6 +45,7 @@ PLAN: tuple[tuple[str, Options], ...] = (
     ("ladder", GRU),
     ("small-room", replace(GRU, only=BEST, rooms=10)),
     ("small-room", replace(TRANSFORMER, only=BEST, rooms=10)),
+    ("small-room", replace(GRU, only=GRID)),
 )
 LIMITS = ("minutes", "steps", "out", "results")  # of the options, what can be asked of all trials at once
 

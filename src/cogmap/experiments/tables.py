@@ -82,6 +82,12 @@ TABLES: dict[str, Kind] = {
         lambda seed: EgocentricRoom(seed=seed),
         (*VANILLA, "TDB(S=1, enc, M=1)", "TDB(S=3, M=1)", CLONES, "TDB(S=1, enc, M=4)", "TDB(S=3, M=4)"),
     ),
+    "table-3d-aliased": Places(  # where a cluster says less about the place, as in the paper's rooms
+        "3D room of 9x9 m seen through the agent's eyes, 32 clusters of views",
+        lambda seed: EgocentricRoom(seed=seed),
+        ("Vanilla LSTM", "TDB(S=3, M=1)", "TDB(S=3, M=4)"),
+        change={"clusters": 32},
+    ),
     "noise": Places(
         "15x20 room, O=4, 10 % of the training observations random",
         _room(4),
