@@ -24,12 +24,13 @@ from cogmap.training.split import DataSplit, split_walks
 from cogmap.walks.views import draw_walks
 
 SIZE = {"width": 64, "heads": 4, "mlp_width": 128, "head_width": 64, "window": 24, "context_length": 24}
+SIZE |= {"warm_up": 50}  # as when it was tried
 HELD_OUT_WALKS, HELD_OUT_STEPS = 16, 64
 
 
 def data(walks: Walks) -> DataSplit:
-    """All walks are trained on; the beginnings of a few are read for validation."""
-    split = split_walks(walks, walks.observations, seed=0, hold_out=False)
+    """The beginnings of a few held-out walks are read for validation."""
+    split = split_walks(walks, walks.observations, seed=0)
     some = split.validation.rows(slice(HELD_OUT_WALKS))
     seen, done = some.observations[:, :HELD_OUT_STEPS], some.actions[:, : HELD_OUT_STEPS - 1]
     short = replace(some, observations=seen, actions=done, lengths=np.full(HELD_OUT_WALKS, HELD_OUT_STEPS))
