@@ -12,7 +12,7 @@ from cogmap.cli import main
 @pytest.mark.parametrize(
     ("told", "message"),
     [
-        (["reproduce", "table-99"], "the table must be one of small-room, table-1"),
+        (["reproduce", "table-99"], "the table must be one of small-room, ladder"),
         (["reproduce", "table-1", "--only", "TDB(S=2, M=2)"], "a method must be one of Vanilla transformer;"),
         (["reproduce", "ginc", "--only", "GPT"], "a method must be one of Vanilla transformer; "),
         (["reproduce", "table-1", "--rollouts", "0"], "`--rollouts` must be at least 1, got 0"),

@@ -41,9 +41,12 @@ def test_every_model_gets_its_rows(arguments: list[str], tmp_path: Path) -> None
     found = rows(tmp_path)
     metrics = {(row["method"], row["map"], row["metric"]) for row in found}
     assert len(metrics) == len(found)
-    for kind in ("minimal", "paper"):
+    for kind in ("minimal", "minimal, by codes", "paper", "paper, as printed"):
         assert ("TDB(S=3, M=4), gru", kind, "imp_fallback") in metrics
-    assert ("TDB(S=3, M=4), gru", "", "disentanglement") in metrics
+    for name in ("disentanglement", "training_accu", "accuracy_after_30", "codes_in_use"):
+        assert ("TDB(S=3, M=4), gru", "", name) in metrics
+    for kind in ("minimal, k-means of states", "paper, k-means of states", "minimal, observations alone"):
+        assert ("Vanilla LSTM", kind, "norm_ged") in metrics
     for name in ("imp_fallback", "imp_fallback_1", "imp_fallback_10"):
         assert ("Vanilla LSTM", "", name) in metrics
     assert {row["value"] for row in found if row["metric"] == "training_steps"} == {"20.0"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import pytest
@@ -69,6 +70,50 @@ def test_four_at_once_equal_four_single_ones(form: str) -> None:
         assert torch.equal(alone.codes[:, :, 0], result.codes[:, :, index])
         width = alone.vectors.shape[2]
         assert torch.allclose(alone.vectors, result.vectors[:, :, index * width : (index + 1) * width])
+
+
+@pytest.mark.parametrize(
+    ("changes", "kind", "width"),
+    [
+        ({"form": "paper"}, Bottlenecks, 16),
+        ({"form": "paper", "projected": True}, Bottlenecks, 8),
+        ({"form": "paper", "dictionary": "averages"}, EMABottlenecks, 16),
+        ({"form": "fast"}, EMABottlenecks, 8),
+        ({"form": "fast", "dictionary": "gradient"}, Bottlenecks, 8),
+    ],
+)
+def test_each_part_of_a_form_can_be_chosen_alone(changes: dict, kind: type, width: int) -> None:
+    bottlenecks = a_bottleneck(replace(CONFIG, **changes))
+    assert type(bottlenecks) is kind
+    assert bottlenecks.dictionary.shape == (4, 30, width)
+    assert bottlenecks.dictionary.requires_grad == (kind is Bottlenecks)
+    assert bottlenecks(*outputs_and_observations()).outputs.shape == (3, 7, 4, width)
+
+
+def test_a_uniform_start_has_entries_of_about_unit_length() -> None:
+    lengths = {
+        start: make_bottlenecks(
+            replace(CONFIG, form="paper", dictionary_start=start, num_codes=500)
+        ).dictionary.norm(dim=2)
+        for start in ("normal", "uniform")
+    }
+    assert lengths["uniform"].max() <= math.sqrt(3)
+    assert abs(lengths["uniform"].square().mean() - 1) < 0.1
+    assert abs(lengths["normal"].square().mean() - 16) < 1.6
+
+
+def test_without_revival_an_entry_that_nobody_needs_stays_dead() -> None:
+    for revival in (True, False):
+        bottlenecks = a_bottleneck(replace(CONFIG, bottlenecks=1, revival=revival))
+        assert isinstance(bottlenecks, EMABottlenecks)
+        outputs, observations = outputs_and_observations()
+        known, generator = torch.ones(3, 7, dtype=torch.bool), torch.Generator().manual_seed(0)
+        bottlenecks.initialise(outputs, observations, known, generator)
+        with torch.no_grad():
+            bottlenecks.dictionary[0, 0] = bottlenecks.sums[0, 0] = 1e3  # far from every output
+        for _ in range(150):
+            bottlenecks.update_dictionary(bottlenecks(outputs, observations), observations, known, generator)
+        assert (bottlenecks.hits[0, 0] < EMABottlenecks.DEAD_BELOW) == (not revival)
 
 
 def test_gradient_passes_straight_through() -> None:

@@ -30,6 +30,8 @@ SMALL = ModelConfig(
 FORMS = {
     "fast transformer": SMALL,
     "paper transformer": replace(SMALL, form="paper"),
+    "one token a step, relative": replace(SMALL, form="paper", alternating=False),
+    "alternating, by path": replace(SMALL, alternating=True),
     "gru": replace(SMALL, encoder="gru"),
     "lstm": replace(SMALL, encoder="lstm"),
 }

@@ -117,6 +117,11 @@ def test_names_are_the_papers(changes: dict, name: str) -> None:
         ({"dropout": 1.0}, r"`dropout` must be in \[0, 1\), got 1.0"),
         ({"encoder": "mamba"}, r"`encoder` must be transformer, gru or lstm, got 'mamba'"),
         ({"form": "slow"}, r"`form` must be fast or paper, got 'slow'"),
+        (
+            {"attention": "flash"},
+            r"`attention` must be path or relative, or none for the form's, got 'flash'",
+        ),
+        ({"dictionary_start": "zeros"}, r"`dictionary_start` must be normal or uniform, got 'zeros'"),
         ({"vanilla": True}, r"`prediction_steps` must be 1"),
         ({"action_at_head": True}, r"`action_at_head` must be off unless `vanilla` is on"),
         ({"form": "paper", "code_logits": True}, r"`code_logits` must be off in the paper's form"),

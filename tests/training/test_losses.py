@@ -44,6 +44,15 @@ def test_bottleneck_loss_by_hand() -> None:
     assert quantized.outputs.grad.flatten().tolist() == [-1.5, -2.0]
 
 
+def test_bottleneck_loss_as_a_mean_is_the_sum_over_the_width_of_an_entry() -> None:
+    generator = torch.Generator().manual_seed(0)
+    entries, outputs = (torch.randn(2, 3, 4, 5, generator=generator) for _ in range(2))
+    quantized = Quantized(torch.zeros(2, 3, 4), entries.flatten(2), outputs, entries)
+    known, total = torch.ones(2, 3), torch.tensor(6.0)
+    losses = [bottleneck_loss(quantized, 0.25, known, total, mean) for mean in (False, True)]
+    assert torch.allclose(losses[0], 5 * losses[1])
+
+
 def test_bottleneck_loss_is_summed_over_bottlenecks() -> None:
     outputs, entries = torch.zeros(1, 1, 2, 2), torch.tensor([[[[1.0, 0.0], [0.0, 2.0]]]])
     quantized = Quantized(torch.zeros(1, 1, 2, dtype=torch.long), entries.flatten(2), outputs, entries)

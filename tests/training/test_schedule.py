@@ -25,6 +25,10 @@ def test_rate_warms_up_stays_constant_and_decays_to_zero() -> None:
     assert not schedule.finished(2249)
 
 
+def test_without_a_warm_up_the_first_step_has_the_full_rate() -> None:
+    assert Schedule(quantize_from=0, warm_up=0).scale(0) == 1.0
+
+
 def test_bottleneck_comes_on_early_when_the_continuous_model_is_good() -> None:
     schedule = Schedule(quantize_from=500)
     schedule.after_validation(100, 0.89, 0.3, CONFIG)

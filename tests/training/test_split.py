@@ -34,6 +34,12 @@ def test_one_of_two_rooms_stays_to_learn_from() -> None:
         assert len(validation)
 
 
+def test_walks_that_are_not_held_out_are_trained_on() -> None:
+    walks = Walks(np.zeros((50, 3), int), np.zeros((50, 2), int), np.full(50, 3), 1, 1)
+    data = split_walks(walks, walks.observations, seed=0, hold_out=False)
+    assert (data.training.num_walks, data.validation.num_walks) == (50, 5)
+
+
 def test_rooms_of_one_name_are_split_by_walks() -> None:
     training, validation = split(np.zeros(50, dtype=np.int32))
     assert (len(training), len(validation)) == (45, 5)

@@ -23,6 +23,9 @@ MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
         ("muon_rate", "0.5", 0.5),
         ("encoder", "gru", "gru"),
         ("width", 32, 32),
+        ("attention", "relative", "relative"),
+        ("alternating", "True", True),
+        ("alternating", "none", None),
     ],
 )
 def test_a_string_is_parsed_as_the_type_of_the_option(name: str, value: Any, meant: Any) -> None:
@@ -41,6 +44,8 @@ def test_a_string_is_parsed_as_the_type_of_the_option(name: str, value: Any, mea
         ("decays", "3", "`decays` must be like True, got '3'"),
         ("clip", "true", "`clip` must be like 1.0, got 'true'"),
         ("widht", "3", "got 'widht', did you mean `width`?"),
+        ("alternating", "3", "alternating"),
+        ("attention", "flash", "attention"),
     ],
 )
 def test_a_value_of_another_type_is_reported(name: str, value: str, message: str) -> None:

@@ -22,8 +22,8 @@ class Args(Running, Options):
     """The options of every table, and which table."""
 
     table: tyro.conf.Positional[str]
-    """small-room, table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl, icl-small or icl-rule; all is
-    every trial that the paper's tables take."""
+    """table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl or icl-rule; small-room, short-windows, ladder,
+    table-3d-aliased, ginc-heads or icl-small, which are not in the paper; all is every trial of the plan."""
     dry_run: bool = False
     """Print the trials with their state and the hours that they still take, and run nothing."""
     json: bool = False

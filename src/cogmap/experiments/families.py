@@ -141,10 +141,10 @@ def walks_in_each(
 
 
 def _curves(rows: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[tuple[int, float]]]]:
-    """By metric and method: (training rooms, value). Of models with maps those of the atlas are drawn."""
+    """By metric and method: (training rooms, value). Maps are of a room's own walks, by the paper's builder."""
     curves: dict[str, dict[str, list[tuple[int, float]]]] = {metric: {} for metric in ICL}
     for row in rows:
-        if row["metric"] in curves and row["map"] in ("", "atlas"):
+        if row["metric"] in curves and row["map"] in ("", "paper"):
             point = int(row["environment"].split()[1]), float(row["value"])
             curves[row["metric"]].setdefault(row["method"], []).append(point)
     return curves

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from cogmap.environments.ginc import GincConfig, Prompts, read_prompts, read_truth, write_ginc
 from cogmap.evaluation.concepts import SHARES
+from cogmap.evaluation.diagnostics import training_above
 from cogmap.evaluation.prompts import ceiling, in_context_rows
 from cogmap.experiments.commits import current_commit
 from cogmap.experiments.rows import Found, Row, flat, read_rows
@@ -31,7 +32,9 @@ class Ginc(Kind):
     methods: tuple[str, ...]
     lengths: tuple[int, ...] = (3, 5, 8, 10)  # k
     most_examples: int = 64  # n
+    change: Mapping[str, Any] = field(default_factory=dict)  # of models and training
     own: ClassVar = frozenset({"splice"})
+    trains_on: ClassVar[tuple[str, ...]] = ("change",)
     remaps: ClassVar[bool] = False  # the graph of a text stays as it was learned
 
     def trials(self, table: str, options: Options) -> list[Trial]:
@@ -64,7 +67,7 @@ class Ginc(Kind):
         ]
 
     def training(self, trial: Trial) -> dict[str, Any]:
-        return {"source": _text(_data_folder(trial.options), trial.options.splice, trial.seed)}
+        return {"source": _text(_data_folder(trial.options), trial.options.splice, trial.seed), **self.change}
 
     def score(self, trial: Trial, run: Run, tell: Tell) -> Found:
         """Every accuracy, what the graph keeps apart, and what the training took."""
@@ -78,6 +81,9 @@ class Ginc(Kind):
             "validation_accuracy": last["validation_accuracy"],
             **(_of_graph(run) if run.has_map else {}),
         }
+        above = training_above(run.metrics(), of_best=True)
+        if above is not None:
+            of_documents["training_above_98"] = above
         found = flat(f"{trial.table}: documents", {"": of_documents})
         words = read_truth(folder)[0].vocabulary
         prompts = self._prompts(folder, words)

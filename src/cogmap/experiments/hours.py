@@ -93,6 +93,9 @@ def training_seconds(trial: Trial, known: Sequence[Measured]) -> float | None:
     alike = [each for each in known if each.preset == asked.preset and each.encoder == encoder]
     here = [each for each in alike if each.table == trial.table]
     same = [each for each in here if each.method == trial.label]
+    usual = TABLES[trial.table].usual_seconds
+    if usual is not None and not same:
+        return usual
     chosen = [_seconds_of(trial, each) for each in same or here or alike]
     limits = [] if asked.minutes is None else [60 * asked.minutes]
     return min([*limits, *([median(chosen)] if chosen else [])], default=None)
@@ -116,13 +119,23 @@ def status_of(trial: Trial, known: Sequence[Measured], rescore: bool = False) ->
     state, record, step = state_of(trial), read_record(trial), read_step(trial)
     left = _seconds_left(trial, known, state, record, step, rescore)
     failed = record.failed if record is not None and state == "failed" else ""
+    config = config_hash(TABLES[trial.table], trial)
+    return Status(trial, config, state, left, step, failed, stored_commit(trial, known))
+
+
+def stored_commit(trial: Trial, known: Sequence[Measured]) -> str:
+    """The commit at which rows of this model in this world were scored, of whatever budget; "" without rows."""
     asked = _without_budget(trial.command)
-    stored = next((each.commit for each in known if _without_budget(each.command) == asked), "")
-    return Status(trial, config_hash(TABLES[trial.table], trial), state, left, step, failed, stored)
+    return next((each.commit for each in known if _without_budget(each.command) == asked), "")
 
 
-def _without_budget(command: str) -> str:
-    return re.sub(r" --(steps|minutes|rollouts) \S+", "", command)
+def _without_budget(command: str) -> frozenset[tuple[str, ...]]:
+    """The table and the options that name a model, in whatever order; older commands leave out what was usual."""
+    table, *pairs = re.split(r" --", command)
+    options = {tuple(pair.split(" ", 1)) for pair in pairs}
+    unsaid = {("preset", "fast"), ("first-seed", "0")}
+    named = {option for option in options if option[0] not in ("steps", "minutes", "rollouts")}
+    return frozenset({(table,), *named} - unsaid)
 
 
 def _seconds_left(

@@ -34,7 +34,7 @@ Ending = Literal["json", "progress.json", "lock", "log"]
 NOT_OF_THE_MODEL = frozenset(
     {"rooms", "only", "minutes", "steps", "rollouts", "out", "results"}
 )  # of the options
-
+ADDED_LATER = ("rungs",)  # not in the hashes of trials from before them
 
 TELL_EVERY = 60.0  # seconds
 
@@ -86,6 +86,9 @@ def trial_file(trial: Trial, ending: Ending) -> Path:
 def config_hash(kind: Kind, trial: Trial) -> str:
     """Of the table's data, the model and the seed: what is scored, and how, may change without another training."""
     options = {name: value for name, value in vars(trial.options).items() if name not in NOT_OF_THE_MODEL}
+    for name in ADDED_LATER:
+        if not options[name]:
+            del options[name]
     data = {name: getattr(kind, name) for name in kind.trains_on}
     asked = {"table": trial.table, "data": data, "model": METHODS[trial.method], "options": options}
     return sha256(json.dumps(asked, sort_keys=True, default=str).encode()).hexdigest()[:12]

@@ -1,4 +1,4 @@
-"""Tables of one world each: rooms, cubes, 3D rooms. Both maps of each model are scored, or its rollouts."""
+"""Tables of one world each: rooms, cubes, 3D rooms. Maps of each model are scored, or its rollouts, or both."""
 
 from __future__ import annotations
 
@@ -10,18 +10,25 @@ import numpy as np
 
 from cogmap.environments.egocentric.room import EgocentricRoom
 from cogmap.environments.oracle import aliasing
+from cogmap.evaluation.diagnostics import teleportation_by_step, training_above, training_after
+from cogmap.evaluation.disentanglement import disentanglement
+from cogmap.evaluation.places import node_places
+from cogmap.evaluation.prediction import accuracy_by_step, next_observation_accuracy
+from cogmap.experiments.maps_beside import MOST_WALKS, Located, of_bottlenecks, without_bottlenecks
 from cogmap.experiments.rows import Found, flat
 from cogmap.experiments.trials import Kind, Options, Tell, Trial, new_trial, one_model, rollout_counts
-from cogmap.records import Codes, TableWorld, Truth, Walks
+from cogmap.records import Codes, Integers, TableWorld, Truth, Walks
 
 if TYPE_CHECKING:
     from cogmap.evaluation.scores import Scores
     from cogmap.models.tdb import VanillaModel
     from cogmap.runs.run import Run
 
-# Goals in closed loop, by map; the navigator needs moves that lead to one place.
-GOALS = {"minimal": 200, "paper": 0}
+GOALS = 200  # in closed loop, on the minimal map: the navigator needs moves that lead to one place
 GOALS_FROM_PIXELS = 100
+SETTLED = 30  # observations after which the paper's agent predicts 99.5 % of the next ones
+# Observations at which the paper's figure shows how often the estimated node jumps.
+JUMPS = {"teleportation_at_20": slice(15, 25), "teleportation_after_100": slice(100, None)}
 BY_ROLLOUTS = ("imp_fallback", "ratio_sp", "optimal")
 
 
@@ -39,7 +46,7 @@ class Places(Kind):
     test_walks: int = 512  # of which the first 200 give the planning problems, as in the paper
     change: Mapping[str, Any] = field(default_factory=dict)  # of models and training
     own: ClassVar = frozenset({"rooms", "rollouts"})
-    trains_on: ClassVar = ("walks", "steps", "noise", "change")
+    trains_on: ClassVar[tuple[str, ...]] = ("walks", "steps", "noise", "change")
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         seeds = range(options.first_seed, options.first_seed + options.rooms)
@@ -65,23 +72,69 @@ class Places(Kind):
         if run.quantizer is not None:
             walks, truth = run.quantizer.walks_and_truth(walks, truth)
         world = self.world(trial.seed)
+        training = run.categorical(self.training(trial)["source"]).rows(slice(0, MOST_WALKS))
         if run.config.vanilla:
-            codes, by_rollouts = None, self._by_rollouts(trial, run, walks, truth, tell)
-            most = trial.options.rollouts
-            scores, of_model = {"": by_rollouts[most]}, _of_model(run, None) | {"rollouts": most}
-            of_model |= _of_fewer_rollouts({key: one for key, one in by_rollouts.items() if key != most})
+            codes = None
+            by_map, of_model = self._without_bottlenecks(trial, run, training, walks, truth, tell)
         else:
-            codes, scores = self._scores(run, walks, truth)
-            of_model = _of_model(run, codes)
+            codes, by_map, of_model = self._of_bottlenecks(run, training, walks, truth, tell)
         if isinstance(world, EgocentricRoom):
             of_model |= _of_room(run, world, codes, walks, truth)
-        for kind, found in scores.items():
-            shown = ", ".join(f"{name} {value}" for name, value in found.printed().items())
-            tell(f"  {kind or 'rollouts'}: {shown}")
         tell("  model: " + ", ".join(f"{name} {value:.4g}" for name, value in of_model.items()))
         environment = f"{trial.table}: {world.name}"
-        by_map = {kind: _numbers(found) for kind, found in scores.items()}
         return flat(environment, by_map) | flat(environment, {"": of_model})
+
+    def _without_bottlenecks(
+        self, trial: Trial, run: Run, training: Walks, walks: Walks, truth: Truth, tell: Tell
+    ) -> tuple[dict[str, dict[str, float]], dict[str, float]]:
+        """Figures by map, and of the model: its plans by rollouts, and maps that are made without a bottleneck."""
+        by_rollouts = self._by_rollouts(trial, run, walks, truth, tell)
+        most = trial.options.rollouts
+        of_model = _of_training(run) | {"rollouts": most}
+        of_model |= _of_fewer_rollouts({key: one for key, one in by_rollouts.items() if key != most})
+        _tell_scores("rollouts", by_rollouts[most], tell)
+        by_map = {"": _numbers(by_rollouts[most])}
+        if run.config.action_at_head:  # otherwise a state knows the next action, and is of no place
+            predicted = run.predict(walks)
+            for kind, one in without_bottlenecks(cast("VanillaModel", run.model), training, walks).items():
+                by_map[kind] = self._scored(kind, one, predicted, walks, truth, tell)
+        return by_map, of_model
+
+    def _of_bottlenecks(
+        self, run: Run, training: Walks, walks: Walks, truth: Truth, tell: Tell
+    ) -> tuple[Codes, dict[str, dict[str, float]], dict[str, float]]:
+        """Codes of the walks, figures by map, and of the model."""
+        codes, predicted = run.encode(walks)
+        training_codes, training_predicted = run.encode(training)
+        own = {"minimal": run.map, "paper": run.paper_map}
+        by_map = {
+            kind: self._scored(kind, one, predicted, walks, truth, tell)
+            for kind, one in of_bottlenecks(own, (training, training_codes), (walks, codes)).items()
+        }
+        of_model = _of_training(run) | _of_codes(training_codes, codes)
+        of_model["training_accu"] = next_observation_accuracy(training_predicted, training)
+        of_model["accuracy_after_30"] = float(np.nanmean(accuracy_by_step(predicted, walks)[SETTLED:]))
+        return codes, by_map, of_model
+
+    def _scored(
+        self, kind: str, one: Located, predicted: Integers, walks: Walks, truth: Truth, tell: Tell
+    ) -> dict[str, float]:
+        """All figures of a map."""
+        from cogmap.evaluation.scores import score
+
+        goals = GOALS if kind == "minimal" else 0
+        found = score(
+            one.cognitive_map,
+            one.codes,
+            predicted,
+            walks,
+            truth,
+            self.context_length,
+            nodes=one.nodes,
+            goals=goals,
+        )
+        _tell_scores(kind, found, tell)
+        return _numbers(found) | _of_nodes(one, walks, truth)
 
     def _by_rollouts(
         self, trial: Trial, run: Run, walks: Walks, truth: Truth, tell: Tell
@@ -102,15 +155,9 @@ class Places(Kind):
             shown=RolloutReporter(trial, tell),
         )
 
-    def _scores(self, run: Run, walks: Walks, truth: Truth) -> tuple[Codes, dict[str, Scores]]:
-        """Codes of the walks, and the scores by map."""
-        from cogmap.evaluation.scores import score
 
-        codes, predicted = run.encode(walks)
-        return codes, {
-            kind: score(map_, codes, predicted, walks, truth, self.context_length, goals=GOALS[kind])
-            for kind, map_ in {"minimal": run.map, "paper": run.paper_map}.items()
-        }
+def _tell_scores(kind: str, found: Scores, tell: Tell) -> None:
+    tell(f"  {kind}: " + ", ".join(f"{name} {value}" for name, value in found.printed().items()))
 
 
 def _numbers(scores: Scores) -> dict[str, float]:
@@ -129,14 +176,29 @@ def _of_fewer_rollouts(scores: Mapping[int, Scores]) -> dict[str, float]:
     }
 
 
-def _of_model(run: Run, codes: Codes | None) -> dict[str, float]:
-    """Figures of a model without a map: how soon it had learned, and whether its bottlenecks are disentangled.
+def _of_nodes(one: Located, walks: Walks, truth: Truth) -> dict[str, float]:
+    """Nodes that stand for several places, and how often the estimated node jumps."""
+    places = node_places(one.nodes, walks.step_mask(), one.cognitive_map.num_nodes, truth)
+    jumps = teleportation_by_step(one.nodes, one.cognitive_map)
+    shares = {name: jumps[steps] for name, steps in JUMPS.items()}
+    known = {name: float(np.nanmean(share)) for name, share in shares.items() if np.isfinite(share).any()}
+    return {"merged_nodes": int(places.merged.sum()), **known}
+
+
+def _of_codes(training: Codes, test: Codes) -> dict[str, float]:
+    """How many codes are in use, and whether several bottlenecks hold different information."""
+    found: dict[str, float] = {"codes_in_use": len(np.unique(test.codes[..., 0]))}
+    if test.bottlenecks > 1:
+        result = disentanglement(training, test, np.random.default_rng(0))
+        found |= {"disentanglement": result.accuracy, "disentanglement_chance": result.chance}
+    return found
+
+
+def _of_training(run: Run) -> dict[str, float]:
+    """How soon a model had learned.
 
     Training accuracy is of windows, whose first steps nobody can predict: held-out walks say when it was above 98 %.
     """
-    from cogmap.evaluation.diagnostics import training_above, training_after
-    from cogmap.evaluation.disentanglement import disentanglement
-
     metrics = run.metrics()
     found: dict[str, float] = {
         "training_steps": metrics[-1]["step"],
@@ -146,11 +208,6 @@ def _of_model(run: Run, codes: Codes | None) -> dict[str, float]:
     above = training_above(metrics, accuracy="validation_accuracy")
     if above is not None:
         found["training_above_98"] = above
-    if codes is not None and codes.bottlenecks > 1:
-        half = len(codes.lengths) // 2
-        halves = codes.rows(slice(half)), codes.rows(slice(half, None))
-        result = disentanglement(*halves, np.random.default_rng(0))
-        found |= {"disentanglement": result.accuracy, "disentanglement_chance": result.chance}
     return found
 
 

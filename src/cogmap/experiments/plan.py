@@ -15,6 +15,7 @@ EIGHT = (
 )
 CUBE = (*VANILLA, "TDB(S=1, enc, M=1)", "TDB(S=3, M=1)")
 BEST = ("TDB(S=3, M=1)",)
+GRID = ("Vanilla GRU", *(f"TDB(S={steps}, M={bottlenecks})" for steps in (1, 3, 5) for bottlenecks in (1, 4)))
 GRU, TRANSFORMER = Options(encoder="gru"), Options(encoder="transformer")
 
 # A trial that several lines name runs once. Seeds, methods and encoders are part of a line, limits are not.
@@ -24,9 +25,11 @@ PLAN: tuple[tuple[str, Options], ...] = (
     ("table-12-colours", replace(GRU, only=EIGHT)),
     ("table-cube", replace(GRU, only=CUBE)),
     ("table-3d", replace(GRU, only=(*EIGHT, CLONES))),
+    ("table-3d-aliased", GRU),
     ("noise", GRU),
     ("ginc", TRANSFORMER),
     ("ginc", replace(TRANSFORMER, splice=0.0)),
+    ("ginc-heads", TRANSFORMER),
     ("icl", replace(GRU, names="plain", training_rooms=(200, 2000, 10_000))),
     ("icl", replace(TRANSFORMER, names="plain", training_rooms=(200, 2000, 10_000))),
     ("icl", replace(GRU, only=("TDB(S=3, M=4)",), training_rooms=(200, 1000, 10_000))),
@@ -39,8 +42,10 @@ PLAN: tuple[tuple[str, Options], ...] = (
     ("table-3d", replace(TRANSFORMER, only=("TDB(S=3, M=1)", "TDB(S=3, M=4)"))),
     ("table-3d", replace(GRU, only=(*EIGHT, CLONES), rooms=3)),
     ("icl-small", replace(GRU, only=("TDB(S=3, M=4)",), names="seen")),
+    ("ladder", GRU),
     ("small-room", replace(GRU, only=BEST, rooms=10)),
     ("small-room", replace(TRANSFORMER, only=BEST, rooms=10)),
+    ("small-room", replace(GRU, only=GRID)),
 )
 LIMITS = ("minutes", "steps", "out", "results")  # of the options, what can be asked of all trials at once
 

@@ -10,6 +10,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.room_family import default_base
 from cogmap.experiments.families import Families, RuleFamilies
 from cogmap.experiments.ginc import Ginc
+from cogmap.experiments.ladder import METHOD, Ladder, Rung
 from cogmap.experiments.places import Places
 from cogmap.experiments.trials import Kind
 from cogmap.report.paper_rows import GINC_METHODS, ICL_METHODS
@@ -23,12 +24,43 @@ def _room(observations: int) -> Callable[[int], AliasedRoom]:
     return lambda seed: AliasedRoom(height=15, width=20, observations=observations, seed=seed)
 
 
+def _small_room(seed: int) -> AliasedRoom:
+    return AliasedRoom(height=6, width=8, observations=4, seed=seed)
+
+
+# The fast preset's size and windows in the small room, so that rungs differ in what they name alone.
+_SIZE = {"width": 64, "layers": 3, "heads": 4, "mlp_width": 128, "window": 100, "context_length": 50}
+_PRINTED = {"bottleneck_mean": False, "dictionary_start": "normal", "output_norm": True}
+_AS_READ = {"bottleneck_mean": True, "dictionary_start": "uniform", "output_norm": False}
+_MUON = {"muon_rate": 0.02, "learning_rate": 2e-3, "second_moment": 0.99, "clip": 1.0, "dropout": 0.0}
+_DECAY = {"decays": True, "warm_up": 50, "hold_out": True}
+_AVERAGES = {"dictionary": "averages", "projected": True, "bottleneck_mean": False, "output_norm": True}
+RUNGS = (
+    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 420),
+    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 440),
+    Rung("one token a step", {"alternating": False}, 1030),
+    Rung("attention by path", {"attention": "path"}, 1130),
+    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 1200),
+    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 1270),
+    Rung("revival of dead entries", {"revival": True}, 1270),
+    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 1370),
+    Rung("GRU", {}, 4000, preset="fast", encoder="gru"),
+)
+
 TABLES: dict[str, Kind] = {
     "small-room": Places(
         "6x8 room, O=4, 3x3 patch twice",
-        lambda seed: AliasedRoom(height=6, width=8, observations=4, seed=seed),
+        _small_room,
         ("TDB(S=3, M=1)", "TDB(S=1, M=1)"),
         walks=512,
+    ),
+    "ladder": Ladder("6x8 room, O=4, 3x3 patch twice", _small_room, (METHOD,), walks=512, rungs=RUNGS),
+    "short-windows": Places(
+        "6x8 room, O=4, 3x3 patch twice, windows of 24 steps",
+        _small_room,
+        ("TDB(S=3, M=1)", "TDB(S=3, M=4)"),
+        walks=512,
+        change={"window": 24, "context_length": 24},
     ),
     "table-1": Places(
         "15x20 room, O=4, 4x4 patch twice",
@@ -50,6 +82,12 @@ TABLES: dict[str, Kind] = {
         lambda seed: EgocentricRoom(seed=seed),
         (*VANILLA, "TDB(S=1, enc, M=1)", "TDB(S=3, M=1)", CLONES, "TDB(S=1, enc, M=4)", "TDB(S=3, M=4)"),
     ),
+    "table-3d-aliased": Places(  # where a cluster says less about the place, as in the paper's rooms
+        "3D room of 9x9 m seen through the agent's eyes, 32 clusters of views",
+        lambda seed: EgocentricRoom(seed=seed),
+        ("Vanilla LSTM", "TDB(S=3, M=1)", "TDB(S=3, M=4)"),
+        change={"clusters": 32},
+    ),
     "noise": Places(
         "15x20 room, O=4, 10 % of the training observations random",
         _room(4),
@@ -57,6 +95,7 @@ TABLES: dict[str, Kind] = {
         noise=0.1,
     ),
     "ginc": Ginc(GINC_METHODS),
+    "ginc-heads": Ginc(GINC_METHODS[2:], change={"code_logits": False}),  # TDBs with the paper's heads alone
     "icl": Families(
         ICL_METHODS,
         lambda seed: default_base(seed=seed),

@@ -28,7 +28,9 @@ METHODS: dict[str, dict[str, Any]] = {
     "TDB(S=5, M=4)": {"prediction_steps": 5, "bottlenecks": 4},
     "TDB(S=3, M=1), clones": {"prediction_steps": 3, "clone_structured": True},
 }
-OF_SOME_KINDS = frozenset({"rooms", "training_rooms", "names", "splice", "rollouts"})  # of the options
+OF_SOME_KINDS = frozenset(
+    {"rooms", "training_rooms", "rungs", "names", "splice", "rollouts"}
+)  # of the options
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +45,8 @@ class Options:
     """Methods to run, as the paper prints them: "TDB(S=3, M=1)" ... All of the table's by default."""
     training_rooms: tuple[int, ...] = ()
     """Of icl: how many rooms to train on, one model each; by default 200, 1000 and 10000, in icl-small a tenth."""
+    rungs: tuple[int, ...] = ()
+    """Of ladder: which of its rungs, from 0 on. All by default."""
     encoder: Literal["transformer", "gru", "lstm"] = "transformer"
     """Encoder of every TDB."""
     names: Literal["auto", "none", "seen", "plain"] = "auto"
@@ -104,6 +108,7 @@ class Kind(Protocol):
     own: ClassVar[frozenset[str]]  # of the options that only some kinds have, those of this one
     trains_on: ClassVar[tuple[str, ...]] = ()  # fields that decide what models are trained on
     remaps: ClassVar[bool] = True  # the maps of a finished run are built again before they are scored
+    usual_seconds: ClassVar[float | None] = None  # of one core for a training, before any was measured
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         """Every model of the table, in the order in which they run."""
@@ -152,8 +157,8 @@ def _command(table: str, own: frozenset[str], options: Options) -> str:
     hidden = OF_SOME_KINDS - own | {"rooms", "out", "results"}
     hidden |= {"encoder" if METHODS[method].get("vanilla") else "rollouts"}
     hidden |= {"rollouts"} if options.rollouts == Options.rollouts else set()
-    rooms = next(iter(options.training_rooms), None)
-    values = vars(options) | {"only": f'"{method}"', "training_rooms": rooms}
+    alone = {name: next(iter(getattr(options, name)), None) for name in ("training_rooms", "rungs")}
+    values = vars(options) | {"only": f'"{method}"'} | alone
     shown = {name: value for name, value in values.items() if name not in hidden and value is not None}
     words = [f"--{name.replace('_', '-')} {value}" for name, value in shown.items()]
     return " ".join(["cogmap reproduce", table, *words])

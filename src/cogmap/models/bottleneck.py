@@ -1,12 +1,13 @@
 """Discrete bottlenecks: M dictionaries in parallel, each mapping an output to its nearest entry (equation 2).
 
-Two forms. The paper's dictionary has the encoder's width, starts from random vectors and is trained by gradients. The
-fast form quantizes a narrow projection. Its dictionary starts from data and follows exponential moving averages (EMA),
-and dead entries are revived: with a random start and gradients alone, dictionaries collapsed to a few codes.
+Two kinds. The paper's dictionary starts from random vectors and is trained by gradients. The fast one starts from data
+and follows exponential moving averages (EMA), and dead entries are revived. What is quantized is the output itself, as
+in the paper, or a narrow projection of it.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import torch
@@ -23,23 +24,30 @@ class Quantized:
     codes: Tensor  # (B, N, M)
     vectors: Tensor  # (B, N, M * W): the entries, concatenated; straight-through gradients to the output
     outputs: Tensor  # (B, N, M, W): the projected outputs that were quantized
-    entries: Tensor  # (B, N, M, W): the nearest entries; in the paper's form with a gradient
+    entries: (
+        Tensor  # (B, N, M, W): the nearest entries; with a gradient where the dictionary is trained by it
+    )
 
 
 class Bottlenecks(nn.Module):
-    """The paper's form: the nearest entry, with a straight-through gradient."""
+    """A dictionary trained by gradients: the nearest entry, with a straight-through gradient to the output."""
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
         self.count, self.num_codes = config.bottlenecks, config.num_codes
         shape = (config.bottlenecks, config.num_codes, config.entry_width)
-        self.dictionary = self._initial_dictionary(shape)
+        self.dictionary = self._initial_dictionary(shape, config)
+        width = config.bottlenecks * config.entry_width
+        self.to_projection = nn.Linear(config.width, width) if config.has_projection else None
         owners = _owners(config) if config.clone_structured else None
         self.register_buffer("owners", owners, persistent=False)  # (K,) the observation that owns each code
         self.owners: Tensor | None
 
-    def _initial_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
-        return nn.Parameter(torch.randn(shape))
+    def _initial_dictionary(self, shape: tuple[int, int, int], config: ModelConfig) -> nn.Parameter:
+        if config.dictionary_start == "normal":
+            return nn.Parameter(torch.randn(shape))
+        bound = math.sqrt(3 / config.entry_width)  # entries of about unit length, by Haiku's variance scaling
+        return nn.Parameter(torch.empty(shape).uniform_(-bound, bound))
 
     @property
     def ready(self) -> bool:
@@ -47,8 +55,11 @@ class Bottlenecks(nn.Module):
         return True
 
     def project(self, outputs: Tensor) -> Tensor:
-        """(B, N, D) -> (B, N, M, W). In the paper's form all bottlenecks get the same output."""
-        return outputs.unsqueeze(2).expand(-1, -1, self.count, -1)
+        """(B, N, D) -> (B, N, M, W). Without a projection all bottlenecks get the same output."""
+        if self.to_projection is None:
+            return outputs.unsqueeze(2).expand(-1, -1, self.count, -1)
+        projected: Tensor = self.to_projection(outputs)
+        return projected.unflatten(2, (self.count, -1))
 
     def forward(self, outputs: Tensor, observations: Tensor, strength: float = 1.0) -> Quantized:
         """Quantize outputs (B, N, D).
@@ -84,7 +95,7 @@ class Bottlenecks(nn.Module):
 
 
 class EMABottlenecks(Bottlenecks):
-    """The fast form: a narrow projection, and a dictionary that follows the data by moving averages."""
+    """A dictionary that follows the outputs by moving averages."""
 
     DECAY = 0.97  # of the moving averages, per step
     DEAD_BELOW = 0.05  # average hits per step below which an entry is dead and gets a new vector
@@ -92,7 +103,7 @@ class EMABottlenecks(Bottlenecks):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__(config)
-        self.to_projection = nn.Linear(config.width, config.bottlenecks * config.entry_width)
+        self.revival = config.revival
         self.register_buffer("hits", torch.zeros(self.dictionary.shape[:2]))
         self.register_buffer("sums", torch.zeros(self.dictionary.shape))
         self.register_buffer("filled", torch.zeros((), dtype=torch.bool))
@@ -101,7 +112,7 @@ class EMABottlenecks(Bottlenecks):
         self.filled: Tensor
         self._known_to_be_ready = False
 
-    def _initial_dictionary(self, shape: tuple[int, int, int]) -> nn.Parameter:
+    def _initial_dictionary(self, shape: tuple[int, int, int], config: ModelConfig) -> nn.Parameter:
         return nn.Parameter(torch.zeros(shape), requires_grad=False)  # updated by moving averages
 
     @property
@@ -109,10 +120,6 @@ class EMABottlenecks(Bottlenecks):
         if not self._known_to_be_ready:  # the device is asked only until it is
             self._known_to_be_ready = bool(self.filled)
         return self._known_to_be_ready
-
-    def project(self, outputs: Tensor) -> Tensor:
-        projected: Tensor = self.to_projection(outputs)
-        return projected.unflatten(2, (self.count, -1))
 
     @torch.no_grad()
     def initialise(
@@ -129,7 +136,7 @@ class EMABottlenecks(Bottlenecks):
     def update_dictionary(
         self, quantized: Quantized, observations: Tensor, known: Tensor, generator: torch.Generator
     ) -> None:
-        """Update the moving averages with this batch, and revive dead entries.
+        """Update the moving averages with this batch, and revive dead entries unless told otherwise.
 
         All bottlenecks at once, without asking the device for a number, and in one message between processes.
         """
@@ -145,9 +152,10 @@ class EMABottlenecks(Bottlenecks):
         hits, sums, new = _summed(hits, sums, new)
         self.hits.lerp_(hits.view_as(self.hits), 1 - self.DECAY)
         self.sums.lerp_(sums.view_as(self.sums), 1 - self.DECAY)
-        dead = self.hits < self.DEAD_BELOW  # (M, K)
-        self.hits.masked_fill_(dead, self.REVIVED_WEIGHT)
-        self.sums.copy_(torch.where(dead[..., None], new * self.REVIVED_WEIGHT, self.sums))
+        if self.revival:
+            dead = self.hits < self.DEAD_BELOW  # (M, K)
+            self.hits.masked_fill_(dead, self.REVIVED_WEIGHT)
+            self.sums.copy_(torch.where(dead[..., None], new * self.REVIVED_WEIGHT, self.sums))
         self.dictionary.copy_(self.sums / self.hits.clamp_min(1e-6)[..., None])
 
     def _candidates(
@@ -187,7 +195,7 @@ class EMABottlenecks(Bottlenecks):
 
 
 def make_bottlenecks(config: ModelConfig) -> Bottlenecks:
-    return Bottlenecks(config) if config.form == "paper" else EMABottlenecks(config)
+    return Bottlenecks(config) if config.dictionary_kind == "gradient" else EMABottlenecks(config)
 
 
 def _owners(config: ModelConfig) -> Tensor:

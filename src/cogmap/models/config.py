@@ -11,6 +11,9 @@ from cogmap.walks.vocabulary import MOST_INDICES
 
 EncoderKind = Literal["transformer", "gru", "lstm"]
 Form = Literal["fast", "paper"]
+Attention = Literal["path", "relative"]
+Dictionary = Literal["averages", "gradient"]
+DictionaryStart = Literal["normal", "uniform"]
 
 # With more action sequences than this, heads embed single actions instead of whole sequences.
 LARGEST_ACTION_TABLE = 4096
@@ -44,7 +47,24 @@ class ModelConfig:
     num_actions: int
     num_targets: int  # classes to predict; equals num_observations unless trained in base
     encoder: EncoderKind = "transformer"
-    form: Form = "fast"  # "paper": alternating tokens, Transformer-XL positions, gradient-trained dictionary
+    form: Form = (
+        "fast"  # "paper": the four parts below as in the paper; each can be chosen alone, None is the form's
+    )
+    alternating: bool | None = (
+        None  # a transformer's tokens are observations and actions in turn, not whole steps
+    )
+    attention: Attention | None = (
+        None  # "relative": Transformer-XL's; "path": rotary angles, half of them of the path
+    )
+    dictionary: Dictionary | None = (
+        None  # trained by the gradient, or following moving averages of the outputs
+    )
+    projected: bool | None = None  # outputs are projected to `code_width` before they are quantized
+    dictionary_start: DictionaryStart = (
+        "normal"  # of a dictionary by gradient; "uniform": small, as Haiku's quantizer
+    )
+    output_norm: bool = True  # a LayerNorm on the transformer's output, which is what is quantized
+    revival: bool = True  # dead entries of a dictionary by averages start again from an output
     vanilla: bool = False  # the baseline without a bottleneck, which predicts x_{n+1} directly
     action_at_head: bool = False  # for a vanilla model: a_n enters at the head, as in a TDB, and not with x_n
     prediction_steps: int = 3  # S
@@ -57,10 +77,12 @@ class ModelConfig:
     heads: int = 8
     mlp_width: int = 512
     head_width: int = 256  # hidden units of each f^(s), and of g
-    code_width: int = 32  # of an entry in the fast form; in the paper's form entries have the encoder's width
-    attention_span: int = 50  # steps that a layer attends to in the fast form
+    code_width: int = (
+        32  # of an entry where outputs are projected; otherwise entries have the encoder's width
+    )
+    attention_span: int = 50  # steps that a layer attends to by path
     code_logits: bool = False  # each code has its own logits, which are added to those of the heads
-    context_length: int = 400  # steps that a layer attends to in the paper's form
+    context_length: int = 400  # steps that a layer attends to by relative attention
     dropout: float = 0.0
     in_base: bool = False  # trained on a family of rooms: predicts ranks among the observations seen so far
     seen_so_far: bool = False  # the encoder also gets the set of observations seen in the walk
@@ -86,10 +108,18 @@ class ModelConfig:
             raise BadConfig(f"`encoder` must be transformer, gru or lstm, got {self.encoder!r}")
         if self.form not in get_args(Form):
             raise BadConfig(f"`form` must be fast or paper, got {self.form!r}")
+        for name, kinds in {"attention": Attention, "dictionary": Dictionary}.items():
+            if getattr(self, name) not in (None, *get_args(kinds)):
+                allowed = " or ".join(get_args(kinds))
+                raise BadConfig(
+                    f"`{name}` must be {allowed}, or none for the form's, got {getattr(self, name)!r}"
+                )
+        if self.dictionary_start not in get_args(DictionaryStart):
+            raise BadConfig(f"`dictionary_start` must be normal or uniform, got {self.dictionary_start!r}")
         if self.encoder == "transformer" and self.width % (2 * self.heads):
             rule = f"`width` (={self.width}) must be divisible by twice the `heads` (={self.heads})"
             raise BadConfig(f"{rule}: each head rotates pairs of numbers")
-        if self.form == "paper" and self.seen_so_far:
+        if self.has_alternating_tokens and self.seen_so_far:
             raise BadConfig(
                 "`seen_so_far` must be off in the paper's form: its tokens are single observations"
             )
@@ -135,9 +165,31 @@ class ModelConfig:
         return f"TDB({', '.join(parts)})" + (", clones" if self.clone_structured else "")
 
     @property
+    def has_alternating_tokens(self) -> bool:
+        return self.form == "paper" if self.alternating is None else self.alternating
+
+    @property
+    def attention_kind(self) -> Attention:
+        return self.attention or ("relative" if self.form == "paper" else "path")
+
+    @property
+    def attention_tokens(self) -> int:
+        """How many tokens a layer attends to."""
+        steps = self.context_length if self.attention_kind == "relative" else self.attention_span
+        return 2 * steps if self.has_alternating_tokens else steps
+
+    @property
+    def dictionary_kind(self) -> Dictionary:
+        return self.dictionary or ("gradient" if self.form == "paper" else "averages")
+
+    @property
+    def has_projection(self) -> bool:
+        return self.form == "fast" if self.projected is None else self.projected
+
+    @property
     def entry_width(self) -> int:
         """Width of one dictionary entry."""
-        return self.width if self.form == "paper" else self.code_width
+        return self.code_width if self.has_projection else self.width
 
 
 def with_current_names(options: Mapping[str, Any]) -> dict[str, Any]:

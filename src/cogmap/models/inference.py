@@ -82,6 +82,20 @@ def predict_targets(model: Model, walks: Walks) -> Integers:
     return encode_and_predict(model, walks.observations, walks.actions)[1]
 
 
+@torch.inference_mode()
+def encoder_outputs(model: Model, walks: Walks) -> Iterator[Floats]:
+    """(b, N, D) what the encoder outputs, some walks at a time; that at step n knows x_0, a_0, ..., x_n."""
+    device, at_once = next(model.parameters()).device, _walks_at_once(model)
+    for first in range(0, walks.num_walks, at_once):
+        rows = slice(first, first + at_once)
+        seen, done = (
+            torch.from_numpy(part[rows].astype(np.int64)).to(device)
+            for part in (walks.observations, walks.actions)
+        )
+        before = previous_actions(done, torch.zeros_like(seen[:, 0]), seen.shape[1])
+        yield model.eval().encoder(seen, before, None, False)[0].cpu().numpy()
+
+
 def complete(model: Model, tokens: Integers, labels: Labels) -> Integers:
     """(B,): the most likely next token of each row of tokens (B, N), which are indices into `labels`."""
     kept = tokens[:, -_context(model.config, tokens.shape[1]) :]
@@ -175,7 +189,7 @@ def _parts(
 
 def _walks_at_once(model: Model) -> int:
     """Few for the paper's transformer on a CPU, because its memory of 800 tokens fills the caches."""
-    long_memory = model.config.encoder == "transformer" and model.config.form == "paper"
+    long_memory = model.config.encoder == "transformer" and model.config.attention_kind == "relative"
     on_cpu = next(model.parameters()).device.type == "cpu"
     return WALKS_AT_ONCE_LONG_MEMORY if long_memory and on_cpu else WALKS_AT_ONCE
 
@@ -236,5 +250,5 @@ def _as_observations(model: Model, walks: Walks, predicted: Integers) -> Integer
 
 def _context(config: ModelConfig, tokens: int) -> int:
     """How many tokens of a prompt are used: the paper's transformer uses the last `context_length`, others all."""
-    limited = config.form == "paper" and config.encoder == "transformer"
+    limited = config.attention_kind == "relative" and config.encoder == "transformer"
     return min(tokens, config.context_length) if limited else tokens

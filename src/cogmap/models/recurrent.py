@@ -28,6 +28,7 @@ class RecurrentEncoder(nn.Module):
             nn.init.normal_(embedding.weight, std=0.5)
         cell = nn.GRU if self.is_gru else nn.LSTM
         self.cell = cell(config.width, config.width, num_layers=config.layers, batch_first=True)
+        self.drop = nn.Dropout(config.dropout)  # of the inputs and the outputs
 
     def initial_state(self, walks: int, device: torch.device) -> EncoderState:
         zeros = torch.zeros(self.layers, walks, self.width, device=device)
@@ -43,7 +44,8 @@ class RecurrentEncoder(nn.Module):
         """`return_state` saves work in other encoders; here the state is returned in any case."""
         if state is None:
             state = self.initial_state(observations.shape[0], observations.device)
-        if self.is_gru and observations.device.type == "cpu":
+        dropping = self.training and self.drop.p > 0
+        if self.is_gru and observations.device.type == "cpu" and not dropping:
             # The first layer's input gates come from a table instead of a matrix product.
             return self._scan(self._first_gates(observations.t(), actions.t()), state)
         embedded = self.observation_embedding(observations) + self.action_embedding(actions)  # (B, N, D)
@@ -55,11 +57,14 @@ class RecurrentEncoder(nn.Module):
         """As `forward`, for embedded tokens (B, N, D)."""
         if state is None:
             state = self.initial_state(tokens.shape[0], tokens.device)
+        tokens = self.drop(tokens)
         if self.is_gru and tokens.device.type == "cpu":
-            return self._scan(self._input_gates(tokens.transpose(0, 1), layer=0), state)
-        memory = state.tensors[0] if self.is_gru else state.tensors
-        outputs, memory = self.cell(tokens, memory)
-        return outputs, EncoderState((memory,) if self.is_gru else tuple(memory))
+            outputs, after = self._scan(self._input_gates(tokens.transpose(0, 1), layer=0), state)
+        else:
+            memory = state.tensors[0] if self.is_gru else state.tensors
+            outputs, memory = self.cell(tokens, memory)
+            after = EncoderState((memory,) if self.is_gru else tuple(memory))
+        return self.drop(outputs), after
 
     def _scan(self, gates: Tensor, state: EncoderState) -> tuple[Tensor, EncoderState]:
         """All layers of the GRU, given the first layer's input gates (N, B, 3D)."""

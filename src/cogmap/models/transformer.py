@@ -18,7 +18,7 @@ class TransformerEncoder(nn.Module):
 
     def __init__(self, config: ModelConfig) -> None:
         super().__init__()
-        self.alternating = config.form == "paper"
+        self.alternating = config.has_alternating_tokens
         # The paper's vanilla model reads (x_n, a_n), a TDB (a_{n-1}, x_n).
         self.action_last = config.vanilla and not config.action_at_head
         self.observation_embedding = nn.Embedding(config.num_observations, config.width)
@@ -26,7 +26,7 @@ class TransformerEncoder(nn.Module):
         for embedding in (self.observation_embedding, self.action_embedding):
             nn.init.normal_(embedding.weight, std=0.5)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.layers))
-        self.normalise = nn.LayerNorm(config.width)
+        self.normalise = nn.LayerNorm(config.width) if config.output_norm else nn.Identity()
         self.drop = nn.Dropout(config.dropout)
 
     def initial_state(self, walks: int, device: torch.device) -> EncoderState:
@@ -73,12 +73,12 @@ class Block(nn.Module):
         super().__init__()
         self.normalise_first = nn.LayerNorm(config.width)
         self.normalise_second = nn.LayerNorm(config.width)
-        if config.form == "paper":
+        if config.attention_kind == "relative":
             self.attend: PathAttention | RelativeAttention = RelativeAttention(
-                config.width, config.heads, span=2 * config.context_length
+                config.width, config.heads, span=config.attention_tokens
             )
         else:
-            self.attend = PathAttention(config.width, config.heads, span=config.attention_span)
+            self.attend = PathAttention(config.width, config.heads, span=config.attention_tokens)
         self.transform = nn.Sequential(
             nn.Linear(config.width, config.mlp_width), nn.GELU(), nn.Linear(config.mlp_width, config.width)
         )

@@ -128,7 +128,7 @@ def emergence_figure(curves: Curves, with_paper: bool = True) -> Figure:
             axes.set_yscale("log")
         axes.grid(True)
     figure.supxlabel(
-        "Ours: maps from the atlas of the training rooms. The paper's: maps from a room's codes alone.",
+        "Maps from a room's own walks by the paper's builder, ours and the paper's.",
         fontsize=8,
     )
     handles, labels = figure.axes[0].get_legend_handles_labels()

@@ -275,7 +275,7 @@ def _train(
 ) -> None:
     target = choose_device(device)
     with own_threads(), joined_processes(target) as processes:
-        split = split_walks(data.walks, data.targets, training.seed, data.rooms)
+        split = split_walks(data.walks, data.targets, training.seed, data.rooms, training.hold_out)
         trainer = Trainer(model, training, split, target, processes)
         trainer.spent_before = limits["spent"]
         if resume:

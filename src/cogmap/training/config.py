@@ -27,6 +27,7 @@ RANGES = {
     "muon_rate": (0.0, 1.0),
     "clip": (0.0, 1e30),
     "bottleneck_from": (0, LONGEST),
+    "warm_up": (0, LONGEST),
     "commitment_weight": (0.0, 1e30),
     "teacher_decay": (0.0, 1.0),
     "present_weight": (0.0, 1e30),
@@ -57,6 +58,9 @@ class TrainingConfig:
     clip: float | None = 1.0  # maximum norm of the gradient
     bottleneck_from: int = 1500  # annealing starts at this step, or earlier if the model is accurate
     commitment_weight: float = 0.25  # beta
+    bottleneck_mean: bool = False  # the bottleneck loss is a mean over the width of an entry, not a sum
+    warm_up: int = 50  # steps over which the learning rate rises at the start; 0 for none
+    hold_out: bool = True  # validation walks are not trained on
     teacher_decay: float = 0.99  # alpha
     present_weight: float = 0.0  # of the auxiliary loss on the present observation's target
     validate_every: int = 50
@@ -136,6 +140,8 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         head_width=256,
         num_codes=1000,
         dropout=0.1,
+        dictionary_start="uniform",
+        output_norm=base.vanilla,
     )
     training = TrainingConfig(
         steps=25_000,
@@ -148,6 +154,9 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         decays=False,
         clip=None,
         bottleneck_from=0,
+        bottleneck_mean=True,
+        warm_up=0,
+        hold_out=False,
     )
     return model, training
 
@@ -211,6 +220,8 @@ def _parsed(name: str, value: Any, before: Any) -> Any:
         parsed = json.loads("null" if word == "none" else word)
     except (ValueError, RecursionError):
         parsed = value
+    if before is None and isinstance(parsed, bool | str):
+        return parsed  # of a choice that is left to the form; its type is checked with the others
     if type(parsed) not in _types_like(before):
         raise BadConfig(f"`{name}` must be like {before!r}, got {value!r}")
     return parsed

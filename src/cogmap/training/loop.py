@@ -110,7 +110,8 @@ class Trainer:
         )  # elsewhere it would wait for the device: `validate` asks then
         self.judgement = Judgement(data, not model_config.in_base and known_start(data.training))
         self.lanes = processes.lanes(config.batch_size)
-        self.schedule = Schedule(quantize_from=0 if model_config.vanilla else config.bottleneck_from)
+        quantize_from = 0 if model_config.vanilla else config.bottleneck_from
+        self.schedule = Schedule(quantize_from=quantize_from, warm_up=config.warm_up)
         self.state: EncoderState | None = None
         self.done_steps = 0
         self.seconds = 0.0

@@ -25,12 +25,18 @@ def observation_loss(logits: Sequence[Tensor], targets: Tensor, known: Tensor, t
     return torch.stack(losses).mean()
 
 
-def bottleneck_loss(quantized: Quantized, commitment_weight: float, known: Tensor, total: Tensor) -> Tensor:
-    """Equation 3, summed over bottlenecks: |d - sg(e)|^2 + beta |sg(d) - e|^2. `known` is (B, N), `total` its count."""
+def bottleneck_loss(
+    quantized: Quantized, commitment_weight: float, known: Tensor, total: Tensor, mean: bool = False
+) -> Tensor:
+    """Equation 3, summed over bottlenecks: |d - sg(e)|^2 + beta |sg(d) - e|^2. `known` is (B, N), `total` its count.
+
+    mean: squared distances are divided by the width of an entry, as Haiku's and Sonnet's quantizers do.
+    """
     entries, outputs = quantized.entries, quantized.outputs  # (B, N, M, W)
     towards_output = (entries - outputs.detach()).square().sum((2, 3))
     towards_entry = (entries.detach() - outputs).square().sum((2, 3))
-    return ((towards_output + commitment_weight * towards_entry) * known).sum() / total
+    loss = ((towards_output + commitment_weight * towards_entry) * known).sum() / total
+    return loss / outputs.shape[3] if mean else loss
 
 
 def encoding_loss(predicted: Tensor, teacher_vectors: Tensor, known: Tensor, total: Tensor) -> Tensor:

@@ -31,7 +31,6 @@ from cogmap.checks import checked
 from cogmap.errors import BadRun
 from cogmap.training.config import TrainingConfig
 
-WARM_UP_STEPS = 50
 LATEST_ANNEALING = 0.4  # share of the steps or minutes allowed
 READY = 0.9  # weighted accuracy of the continuous model at which annealing starts
 ANNEALING_STEPS = (100, 200)  # as many steps as went before, within these limits
@@ -58,6 +57,7 @@ class Schedule:
 
     quantize_from: int  # the step at which annealing starts
     annealing_steps: int = 0  # 0: as many as follow from its start
+    warm_up: int = 50  # steps, at the start
     best_loss: float | None = None  # lowest share of the Markov chain's log loss, since the bottleneck is on
     best_step: int = 0
     was_nearly_solved: bool = False  # when the decay started
@@ -79,7 +79,7 @@ class Schedule:
 
     def scale(self, step: int) -> float:
         """The learning rate at a step, as a share of the full learning rate."""
-        warm_up = min(1.0, (step + 1) / WARM_UP_STEPS)
+        warm_up = min(1.0, (step + 1) / max(1, self.warm_up))
         if self.decay_from is None:
             return warm_up
         return warm_up * max(0.0, 1 - (step - self.decay_from) / self.decay_steps)

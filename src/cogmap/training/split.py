@@ -28,7 +28,11 @@ class DataSplit:
 
 
 def split_walks(
-    walks: Walks, targets: Integers | None, seed: int, rooms: Integers | None = None
+    walks: Walks,
+    targets: Integers | None,
+    seed: int,
+    rooms: Integers | None = None,
+    hold_out: bool = True,
 ) -> DataSplit:
     """Hold out a tenth of the walks, at most 64, or more short ones. Of fewer than ten walks the last tenth of each.
 
@@ -37,8 +41,9 @@ def split_walks(
     targets: (B, N), what to predict at each step; None is the observations themselves.
     rooms: (B,), the room of each walk in a family. All walks of some rooms are then held out, because the model
         should work in new rooms.
+    hold_out: if not, the validation walks are trained on as well.
     """
-    may_cut = rooms is None and walks.num_walks < FEW_WALKS and not isinstance(walks, WalkLog)
+    may_cut = hold_out and rooms is None and walks.num_walks < FEW_WALKS and not isinstance(walks, WalkLog)
     cut = cut_walks(walks) if may_cut else None
     if cut is not None:
         targets = walks.observations if targets is None else targets
@@ -54,6 +59,8 @@ def split_walks(
         validation = np.flatnonzero(in_validation)[:most]
         training = np.flatnonzero(~in_validation)
     validation, training = np.sort(validation), np.sort(training)
+    if not hold_out:
+        training = np.arange(walks.num_walks)
     if isinstance(walks, WalkLog):
         if targets is not None:
             raise BadWalks(

@@ -167,7 +167,11 @@ def _losses(
     steps = lanes.observations.shape[1]
     if result.quantized is not None:
         losses["bottleneck"] = strength * bottleneck_loss(
-            result.quantized, config.commitment_weight, lanes.known[:, :steps], lanes.totals[0]
+            result.quantized,
+            config.commitment_weight,
+            lanes.known[:, :steps],
+            lanes.totals[0],
+            config.bottleneck_mean,
         )
     if config.present_weight and isinstance(model.encoder, SeenSetEncoder):
         present = model.encoder.present_logits(lanes.observations, state)[:, 1:]  # targets are one step ahead

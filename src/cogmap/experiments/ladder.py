@@ -1,0 +1,63 @@
+"""From the preset `paper` to the preset `fast`, one switch at a time, in one small room: which change buys what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+from cogmap.errors import BadConfig
+from cogmap.experiments.places import Places
+from cogmap.experiments.trials import Options, Trial, new_trial, one_model
+
+METHOD = "TDB(S=3, M=1)"
+
+
+@dataclass(frozen=True)
+class Rung:
+    """What a rung changes; it keeps all that the rungs before it changed."""
+
+    name: str
+    change: Mapping[str, Any]  # of the model and the training
+    steps: int  # as many as take about three minutes of one core
+    preset: Literal["paper", "fast"] = "paper"
+    encoder: Literal["transformer", "gru"] = "transformer"
+
+
+@dataclass(frozen=True)
+class Ladder(Places):
+    """One model for each rung. All transformers have the size and the windows of the fast preset in this room."""
+
+    rungs: tuple[Rung, ...] = ()
+    own: ClassVar = frozenset({"rooms", "rungs"})
+    trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
+    usual_seconds: ClassVar[float | None] = 180.0
+
+    def trials(self, table: str, options: Options) -> list[Trial]:
+        for number in options.rungs:
+            if not 0 <= number < len(self.rungs):
+                raise BadConfig(f"`--rungs` must be from 0 to {len(self.rungs) - 1}, got {number}")
+        seeds = range(options.first_seed, options.first_seed + options.rooms)
+        numbers = options.rungs or range(len(self.rungs))
+        return [self._trial(table, options, seed, number) for seed in seeds for number in numbers]
+
+    def _trial(self, table: str, options: Options, seed: int, number: int) -> Trial:
+        rung = self.rungs[number]
+        one = one_model(
+            replace(options, encoder=rung.encoder, preset=rung.preset),
+            METHOD,
+            first_seed=seed,
+            rungs=(number,),
+        )
+        what = f"{self.what}, seed {seed}, rung {number}"
+        return new_trial(
+            table, self, one, what, label_end=f", {number}: {rung.name}", folder_end=f"-{number}"
+        )
+
+    def training(self, trial: Trial) -> dict[str, Any]:
+        (number,) = trial.options.rungs
+        changes: dict[str, Any] = {}
+        for rung in self.rungs[: number + 1]:
+            if rung.preset == self.rungs[number].preset:  # the fast preset has the changes before it already
+                changes |= rung.change
+        return super().training(trial) | changes | {"steps": self.rungs[number].steps}
