@@ -95,9 +95,12 @@ class Ours:
         return [kind for kind in ("", *MAPS) if kind in held]
 
 
+OTHERS = ("campaign", "chance", "worlds", "maps")  # rows that are of no table of the paper
+
+
 def page() -> str:
     """The whole page."""
-    files = {path.stem: path for path in RESULTS.glob("*.csv") if path.stem != "campaign"}
+    files = {path.stem: path for path in RESULTS.glob("*.csv") if path.stem not in OTHERS}
     tables = {name: read_rows(RESULTS / f"{name}.csv") for name in sorted({*files, *TABLES})}
     parts = [
         INTRODUCTION,

@@ -198,7 +198,7 @@ def _check_plan(called: Called, printed: str) -> None:
         assert len(plan["actions"]) == len(plan["observations"]) - 1 == len(plan["nodes"]) - 1 > 0
         assert called.option("--avoid") not in plan["observations"][1:-1]
         return
-    count, actions = re.fullmatch(r"(\d+) actions: (.+)\n", printed).groups()  # type: ignore[union-attr]
+    count, actions = re.search(r"^(\d+) actions: (.+)$", printed, re.MULTILINE).groups()  # type: ignore[union-attr]
     labels = cogmap.load_run(called.run).action_labels
     assert labels is not None
     taken = [labels.index(action) for action in actions.split()]

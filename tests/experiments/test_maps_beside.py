@@ -30,7 +30,7 @@ def perfect_codes(truth: Truth, walks: Walks, wrong: float = 0.0) -> Codes:
 
 def test_codes_alone_localise_worse_than_the_filter_where_codes_are_wrong_now_and_then() -> None:
     (training, known), (test, asked) = some_walks(1), some_walks(2)
-    codes, seen = perfect_codes(known, training), perfect_codes(asked, test, wrong=0.2)
+    codes, seen = (perfect_codes(of, walks, wrong=0.2) for of, walks in ((known, training), (asked, test)))
     own = {kind: build_map(codes, training, kind) for kind in ("minimal", "paper")}
     found = of_bottlenecks(own, (training, codes), (test, seen))
     assert set(found) == {"minimal", "minimal, by codes", "paper", "paper, as printed"}

@@ -90,7 +90,7 @@ def bad_files(tmp_path):
         ("short.jsonl", "line 1: `rewards` must be a list of 2 or 3 numbers, got 0"),
         ("none.jsonl", "line 2: `rewards` must be a list of 1 or 2 numbers, got null"),
         ("empty.csv", "line 2: the reward must be a finite number, got ''"),
-        ("few.csv", "line 2: a row must have 5 cells, got 4"),
+        ("few.csv", "line 2: a row must have 5 cells, as the header, got 4"),
     ],
 )
 def test_what_is_no_reward_is_refused(tmp_path, name, says):

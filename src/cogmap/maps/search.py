@@ -1,13 +1,15 @@
 """The shortest true account of walks: the states and edges whose description, with the walks under it, is the shortest.
 
-The first guess are labels of the steps, such as canonical codes. They are many and a few are wrong. From there the
-search proposes other sets of states, lets expectation-maximisation settle each, and keeps the one with the shortest
-description:
+First guesses are labels of the steps: canonical codes with and without what is seen, and where walks share a start the
+tree of their histories, folded (`fold`). They are many and a few are wrong. From there the search proposes other sets
+of states, lets expectation-maximisation settle each, and keeps the one with the shortest description:
 
 - merge states whose futures are nearly the same (`distance`), from cautiously to boldly;
 - drop edges that no step needs;
 - drop states that no step needs, such as those of a model that is not localised yet;
-- split states whose moves are in doubt by the way they are entered, and merge again what makes no difference;
+- lead moves elsewhere that some steps contradict, if there is no chance in the world (`reroute`);
+- split states whose moves are in doubt by the labels of the guess, or by the way they are entered, and merge again what
+  makes no difference;
 - split: double every state with a hidden bit that tends to stay as it is, let expectation-maximisation find what the
   bit is good for, and merge again what it is not good for.
 

@@ -33,25 +33,19 @@ class HeldOut:
 
 
 def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut:
-    """Every tenth walk apart; of fewer than ten walks the last tenth of each, of very short ones nothing.
+    """Every tenth walk apart; of fewer than ten walks the last tenth of each, of very short ones the last.
 
     labels: (B, N), one for each step. predicted: (B, N - 1), the model's next observations.
     """
     right = None if predicted is None else predicted == walks.observations[:, 1:]
     if walks.num_walks >= FEW_WALKS:
         order = np.random.default_rng(0).permutation(walks.num_walks)
-        apart = np.sort(order[: min(_HELD_OUT, walks.num_walks // 10)])
-        kept = np.setdiff1d(np.arange(walks.num_walks), apart)
-        return HeldOut(
-            walks.rows(kept),
-            labels[kept],
-            walks.rows(apart),
-            labels[apart],
-            None if right is None else right[apart],
-        )
+        return _without(walks, labels, right, np.sort(order[: min(_HELD_OUT, walks.num_walks // 10)]))
     cut = cut_walks(walks)
-    if cut is None:
+    if cut is None and walks.num_walks < 2:
         return HeldOut(walks, labels, walks, labels, right)
+    if cut is None:
+        return _without(walks, labels, right, np.array([walks.num_walks - 1]))
     return HeldOut(
         cut.first,
         cut.of_first(labels, -1),
@@ -59,6 +53,13 @@ def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut
         cut.of_rest(labels, -1),
         None if right is None else cut.of_rest(right, False),
     )
+
+
+def _without(walks: Walks, labels: Whole, right: Booleans | None, apart: Whole) -> HeldOut:
+    """Some of the walks apart."""
+    kept = np.setdiff1d(np.arange(walks.num_walks), apart)
+    of_apart = None if right is None else right[apart]
+    return HeldOut(walks.rows(kept), labels[kept], walks.rows(apart), labels[apart], of_apart)
 
 
 @dataclass(frozen=True)

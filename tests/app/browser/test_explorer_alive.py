@@ -87,7 +87,8 @@ def replace_edges(found, keep):
 
     from cogmap.records import EDGE_FIELDS
 
-    return replace(found, **{name: getattr(found, name)[keep] for name in EDGE_FIELDS})
+    kept = {name: getattr(found, name) for name in EDGE_FIELDS}
+    return replace(found, **{name: value[keep] for name, value in kept.items() if value is not None})
 
 
 def test_views_are_shown_at_nodes_and_concepts_colour_them(browser, tmp_path):
