@@ -1,6 +1,6 @@
 """Maps of logs that nothing was tuned to: sample a log, learn it with default options, compare the map with the truth.
 
-python scripts/map_trials.py [NAME ...] [--seeds 3] [--minutes 5] [--out results/maps.csv]
+python scripts/map_trials.py [NAME ...] [--seeds 3] [--minutes 5] [--out results/bench/maps.csv]
 
 Names: small, mid, sticky, slip, torus, noise, and those of the shipped machines followed by :60 or :400, the length of
 their logs (200,000 steps in all). Truth is used only to score. Rows are appended to --out.
