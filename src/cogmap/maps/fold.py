@@ -108,7 +108,7 @@ def _join(
             return agree, written, False
         root[there] = here
         agree += label[here] == label[there]
-        undo[written, 0], undo[written, 1], undo[written, 2] = there, -1, -1
+        undo[written, 0], undo[written, 1] = there, -1
         written += 1
         for action in range(child.shape[1]):
             after = child[there, action]
@@ -116,7 +116,7 @@ def _join(
                 continue
             if child[here, action] < 0:
                 child[here, action] = after
-                undo[written, 0], undo[written, 1], undo[written, 2] = here, action, -1
+                undo[written, 0], undo[written, 1] = here, action
                 written += 1
             else:
                 queue[last, 0], queue[last, 1] = child[here, action], after
@@ -141,7 +141,7 @@ def _fold(child: Any, shows: Any, visits: Any, label: Any) -> Any:
     put_off = np.zeros(nodes, dtype=np.bool_)
     states = np.empty(_MOST_STATES, dtype=np.int64)
     queue = np.empty((nodes + 1, 2), dtype=np.int64)
-    undo = np.empty(((num_actions + 1) * nodes + 1, 3), dtype=np.int64)
+    undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
     states[0], number[0], found, progress = 0, 0, 1, False
     while True:
         # The most visited node that a state leads to and that is no state yet.

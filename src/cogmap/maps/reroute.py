@@ -29,15 +29,13 @@ def reroute(walks: Walks, table: Integers, shows: Whole, path: Whole) -> Integer
     table = table.copy()
     order = np.argsort(shows, kind="stable")  # states that look alike stand together
     start = np.searchsorted(shows[order], np.arange(walks.num_observations + 1))
-    slot = np.empty(len(order), dtype=np.int64)
-    slot[order] = np.arange(len(order)) - start[shows[order]]
     changed = False
-    arrays = (walks.observations, walks.actions, walks.lengths, path, shows, order, start)
+    steps = (walks.observations, walks.actions, walks.lengths)
     for _ in range(_MOST_CHANGES):
-        state, wrong = _follow(walks.observations, walks.actions, walks.lengths, path, table, shows)
+        state, wrong = _follow(*steps, path, table, shows)
         if not wrong.any() or wrong.sum() > _WITHOUT_CHANCE * walks.lengths.sum():
             break
-        gain = _gains(*arrays, table, state, wrong, np.diff(start).max(initial=1))
+        gain = _gains(*steps, shows, order, start, table, state, wrong, np.diff(start).max(initial=1))
         row, best = np.unravel_index(gain.argmax(), gain.shape)
         if gain[row, best] <= 0:
             break
@@ -66,7 +64,7 @@ def _follow(
 
 @njit(cache=True)
 def _gains(
-    observations: Any, actions: Any, lengths: Any, path: Any, shows: Any, order: Any, start: Any, table: Any,
+    observations: Any, actions: Any, lengths: Any, shows: Any, order: Any, start: Any, table: Any,
     state: Any, wrong: Any, alike: int,
 ) -> Any:  # fmt: skip
     """(V * A, alike) contradictions less if a move led to each state that looks like its target."""

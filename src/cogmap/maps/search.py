@@ -64,9 +64,7 @@ _SPLITS = 20  # at the most; most maps need none
 _KINDS_OF_SPLIT = ("reroute", "label", "entry", "bit")  # the dearest last
 _LABELS = 3000  # that the search starts from at the most, the most frequent ones
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
-_MOST_COMPARISONS = (
-    1e8  # some seconds; a further guess that takes more, and more than the first, is not worth it
-)
+_MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
 SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
 _SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
@@ -216,7 +214,7 @@ def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], W
     tree = history_tree(walks)
     if tree is not None:
         guesses = [*guesses, fold(tree, guesses[0])]
-    counts = [count_states(*_frequent(steps, walks)) for steps in guesses]
+    counts = [_counted(walks, steps) for steps in guesses]
     most = max(_MOST_COMPARISONS, _comparisons(counts[0]))
     worth = [number for number, each in enumerate(counts) if _comparisons(each) <= most]
     firsts = [account(walks, counts[number]) for number in worth]
@@ -242,7 +240,7 @@ def _comparisons(counts: StateCounts) -> float:
 
 def _best(accounts: Iterable[Account]) -> list[Account]:
     """The shortest few, each with another length."""
-    ordered = sorted(accounts, key=lambda each: each.length)
+    ordered = sorted(accounts, key=_length)
     return [
         each
         for before, each in zip([None, *ordered], ordered, strict=False)
@@ -255,14 +253,14 @@ def _settled(walks: Walks, proposals: Iterable[Account], most: int = _POLISHED) 
     return _best(_polish(walks, each) for each in _best(proposals)[:most])
 
 
-def _frequent(steps: Whole, walks: Walks) -> tuple[Whole, Walks, int]:
-    """(B, N) the labels without rare ones, which are many where several bottlenecks disagree; and their number."""
+def _counted(walks: Walks, steps: Whole) -> StateCounts:
+    """The counts of labels (B, N), without rare ones, which are many where several bottlenecks disagree."""
     visits = np.bincount(steps[steps >= 0], minlength=1)
-    if len(visits) <= _LABELS:
-        return steps, walks, len(visits)
-    kept = np.zeros(len(visits), dtype=bool)
-    kept[np.argsort(-visits, kind="stable")[:_LABELS]] = True
-    return np.where((steps >= 0) & kept[steps], steps, -1), walks, len(visits)
+    if len(visits) > _LABELS:
+        kept = np.zeros(len(visits), dtype=bool)
+        kept[np.argsort(-visits, kind="stable")[:_LABELS]] = True
+        steps = np.where((steps >= 0) & kept[steps], steps, -1)
+    return count_states(steps, walks, len(visits))
 
 
 def _merges(walks: Walks, counts: StateCounts, radii: Iterable[float]) -> Iterator[Account]:
