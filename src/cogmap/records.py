@@ -452,12 +452,12 @@ class CognitiveMap:
 
     def move_probability(self) -> Floats:
         """(E,) of each edge of `deterministic()`: how likely its action leads there on this map."""
-        if self.deterministic() is self:
+        drawn = self.deterministic()
+        if drawn is self:
             return np.asarray(self.edge_probability)
         move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action
         most = np.zeros(self.num_nodes * self.num_actions)
         np.maximum.at(most, move, np.asarray(self.edge_probability))
-        drawn = self.deterministic()
         return most[drawn.edge_source.astype(np.int64) * self.num_actions + drawn.edge_action]
 
     def node_rows(self) -> list[dict[str, Any]]:

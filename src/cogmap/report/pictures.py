@@ -53,7 +53,7 @@ def map_pictures(material: Material) -> Iterator[Picture]:
     yield picture(
         "map",
         map_figure(found, material.layout),
-        "The same map laid out by its own distances alone; its orientation is arbitrary.",
+        "The same map laid out by its own distances; only actions named by directions say which way is up.",
         f"The learned map of {found.num_nodes} nodes, laid out without truth.",
     )
 
