@@ -10,6 +10,7 @@ import numpy as np
 from cogmap.errors import BadConfig
 from cogmap.maps.belief import with_signs
 from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, usual_observation
+from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_moves_of_states
 from cogmap.maps.cluster import (
     hamming_clusters,
     merge_same_neighbours,
@@ -30,7 +31,7 @@ from cogmap.maps.counts import (
 )
 from cogmap.maps.hmm import StateCounts, expect
 from cogmap.maps.search import find_states
-from cogmap.maps.trust import Trust, hold_out, minimal_warnings, paper_warnings, trust
+from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, paper_warnings, trust
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutures, Walks
 
 KINDS = ("minimal", "paper")
@@ -133,23 +134,47 @@ def _minimal(
         [spread(cluster(code_tuples), index)] if cluster else _guesses(code_tuples, index, walks, futures)
     )
     held = hold_out(walks, guesses[0], predicted)
-    found = find_states(held.kept, [hold_out(walks, each, None).kept_labels for each in guesses])
-    trusted = trust(found.counts, held)
-    final = found.found if held.kept is walks else expect(found.counts, walks)
+    counts, certain = _states(held, guesses, walks, index, futures)
+    trusted = trust(counts, held)
+    final = expect(counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
     clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
     code_node = majority(np.where(clear >= 0, index, UNKNOWN), clear, len(code_tuples))
-    record = minimal_record(code_tuples, code_node, final.counts, walks, trusted)
+    known = final.counts if certain is None else certain.without_unsure(final.counts)
+    unsure = 0 if certain is None else certain.unsure
+    record = minimal_record(code_tuples, code_node, known, walks, trusted, unsure)
+    if certain is not None:
+        record = with_moves_of_states(record, certain)
     record = with_rewards(record, walks, final.path)
-    apart = expect(found.counts, held.apart)
+    apart = expect(counts, held.apart)
     codes = hold_out(walks, index, None).apart_labels
     return with_signs(record, held.apart, apart.path, apart.sure >= _CLEAR, codes)
 
 
+def _states(
+    held: HeldOut, guesses: list[Whole], walks: Walks, index: Whole, futures: PredictedFutures | None
+) -> tuple[StateCounts, Certainty | None]:
+    """The states of the kept walks: proven where the world has no chance in it, else those of the shortest account."""
+    certain = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
+    if certain is not None:
+        return certain.counts, certain
+    found = find_states(held.kept, [hold_out(walks, each, None).kept_labels for each in guesses])
+    certain = fold_states(held, found)
+    return (found.counts, None) if certain is None else (certain.counts, certain)
+
+
 def minimal_record(
-    code_tuples: Whole, code_node: Whole, counts: StateCounts, walks: Walks, trusted: Trust
+    code_tuples: Whole,
+    code_node: Whole,
+    counts: StateCounts,
+    walks: Walks,
+    trusted: Trust,
+    unsure: int = 0,
 ) -> CognitiveMap:
-    """The map of a hidden Markov model: its states as nodes, expected counts as support."""
+    """The map of a hidden Markov model: its states as nodes, expected counts as support.
+
+    unsure: moves that were made, but are left out.
+    """
     edges = np.flatnonzero(counts.count >= 0.5)
     row, count = counts.row[edges], counts.count[edges]
     total = np.bincount(row, weights=count, minlength=1)
@@ -169,7 +194,7 @@ def minimal_record(
         num_observations=walks.num_observations,
         num_actions=walks.num_actions,
         explained=trusted.by_map,
-        warnings=minimal_warnings(counts, trusted),
+        warnings=minimal_warnings(counts, trusted, unsure),
         observation_labels=walks.observation_labels,
         action_labels=walks.action_labels,
         edge_probability=count / total[row],

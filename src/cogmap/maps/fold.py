@@ -1,86 +1,185 @@
-"""States of walks in a world without chance, by folding the tree of all histories.
+"""The machine behind walks of a world without chance that start in one state: the tree of all histories, folded.
 
-Walks from a known start form a tree: a node for every history, and each action leads from it to one node. Two histories
-can be of one state if nothing that was seen after both contradicts it. So the tree is folded into a graph, state by
-state from the root, the most visited first: a node becomes the state that agrees with it most often, or a new state if
-all contradict it. That is how automata are learned from traces (blue-fringe merging by evidence). It needs no model,
-but it cannot take a start that is unknown, noise, or chance: there two walks with one history soon differ.
+Walks from one start form a tree: a node for every history, and each action leads from it to one node and one
+observation. Two histories can be of one state if nothing that was seen after both contradicts it. So the tree is folded
+into a machine, state by state from the root, the most visited history first: a history becomes a state that it does not
+contradict, or a new state if it contradicts all. That is how automata are learned from traces (blue-fringe merging).
+
+What was seen after two histories seldom tells which of the possible states is the right one: traces alone need far more
+steps than a log has. The model knows: where it predicts other futures after two histories, they hardly are of one
+state, however little was seen. It may be wrong now and then, so that a state is chosen by the balance of all histories
+that would become one. What was seen outweighs everything: no state of the result contradicts a step.
+
+An observation belongs to the move that gave it, so that states are those of a Mealy machine: what is known of a state
+is not divided among the observations by which it was entered.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from cogmap.maps.counts import Whole
-from cogmap.records import Walks
+from cogmap.maps.counts import UNKNOWN, Whole
+from cogmap.maps.hmm import UNEXPLAINED
+from cogmap.records import Booleans, Integers, PredictedFutures, Walks
 
-# Steps after a node that must agree with a state, for the node to be that state. A node with less is put off until the
-# graph has grown, and left out in the end.
-_AGREE = 10
+# Predictions further apart than this (total variation of one test) are of different futures. The fold is tried with
+# each, since models differ in how sure they are, and the shortest account is kept.
+_APART = (0.5, 0.3, 0.8)
+# Histories on which the model agrees that outweigh one on which it does not. The surest come first, when the machine is
+# small and nothing else is known; what is left then has a machine to contradict.
+_FIRST_WEIGHT, _DECAY = 1000, 5
 _MOST_STATES = 3000  # more are no machine that the walks can teach
+_MOST_LABELS = 2000  # whose predictions are compared, pair by pair: some seconds; rarer ones have no say
 _MOST_CELLS = 1 << 24  # nodes times actions, some hundred megabytes while it is folded
 
 
 @dataclass(frozen=True, eq=False)
 class HistoryTree:
-    """All histories of some walks; the root is the empty one with the first observation."""
+    """All histories of some walks; the root is the empty one."""
 
     node: Whole  # (B, N) of each step, -1 on padding
     child: Whole  # (H, A), -1 where an action was not taken
-    shows: Whole  # (H,) the last observation
+    output: Whole  # (H, A) the observation that the action gave
     visits: Whole  # (H,) steps
+
+
+@dataclass(frozen=True, eq=False)
+class Machine:
+    """Action a gives `output[s, a]` in state s and leads to `next_state[s, a]`; -1 is unknown. State 0 is the first."""
+
+    next_state: Integers  # (Q, A)
+    output: Integers  # (Q, A)
+    steps: Whole  # (B, N) the state of each step of the walks that it was made from, -1 where it is not known
+
+    @property
+    def num_states(self) -> int:
+        return len(self.next_state)
+
+    def length(self, lengths: Whole) -> float:
+        """Nats of its moves, and of the steps of walks of these lengths that it does not explain."""
+        moves = int((self.next_state >= 0).sum()) * np.log(max(self.num_states, 2))
+        return float(moves - np.log(UNEXPLAINED) * (lengths.sum() - (self.steps >= 0).sum()))
 
 
 def history_tree(walks: Walks) -> HistoryTree | None:
     """The tree of the walks; None if one history is followed by two observations, or if it would be too large."""
     most = int(walks.lengths.sum()) + 1
-    if most * walks.num_actions > _MOST_CELLS:
+    if most * walks.num_actions > _MOST_CELLS or len(np.unique(walks.observations[:, 0])) > 1:
         return None
     node = np.full(walks.observations.shape, -1, dtype=np.int32)
     child = np.full((most, walks.num_actions), -1, dtype=np.int32)
-    shows, visits = np.full(most, -1, dtype=np.int32), np.zeros(most, dtype=np.int64)
-    nodes = _grow(walks.observations, walks.actions, walks.lengths, node, child, shows, visits)
-    return None if nodes == 0 else HistoryTree(node, child[:nodes], shows[:nodes], visits[:nodes])
+    output, visits = child.copy(), np.zeros(most, dtype=np.int64)
+    nodes = _grow(walks.observations, walks.actions, walks.lengths, node, child, output, visits)
+    return None if nodes == 0 else HistoryTree(node, child[:nodes], output[:nodes], visits[:nodes])
 
 
-def fold(tree: HistoryTree, labels: Whole) -> Whole:
-    """(B, N) the state of each step, -1 where too little was seen.
+def fold(tree: HistoryTree, labels: Whole, apart: Booleans, most_states: int = _MOST_STATES) -> Machine:
+    """The machine of a tree; with more states than `most_states` it is not finished.
 
-    labels: (B, N), a guess of the states, such as codes. A node becomes the state with which most labels agree, of
-    those that nothing contradicts.
+    labels: (B, N) a guess of the state of each step, such as its code; -1 is none. apart: (J, J) whether two labels are
+    of different states.
     """
-    label = np.full(len(tree.shows), -1, dtype=np.int64)
-    label[tree.node[tree.node >= 0]] = labels[tree.node >= 0]
-    state = _fold(tree.child.copy(), tree.shows, tree.visits.copy(), label)
-    return np.where(tree.node >= 0, state[tree.node], -1)
+    label = np.full(len(tree.visits), UNKNOWN, dtype=np.int64)
+    there = tree.node >= 0
+    label[tree.node[there]] = labels[there]
+    child, output = tree.child.copy(), tree.output.copy()
+    state, root_of = _fold(child, output, tree.visits.copy(), label, apart, most_states)
+    after = child[root_of]  # (Q, A) a node of the tree
+    return Machine(
+        next_state=np.where(after >= 0, state[after], UNKNOWN).astype(np.int32),
+        output=np.where(after >= 0, output[root_of], UNKNOWN).astype(np.int32),
+        steps=np.where(there, state[tree.node], UNKNOWN),
+    )
+
+
+def fold_by_codes(walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None) -> Machine:
+    """The machine with the shortest account among those that the model's codes lead to.
+
+    index: (B, N) the row of the predicted futures of each step, -1 for none.
+    """
+    best: Machine | None = None
+    for labels, apart in _opinions(index, futures):
+        found = fold(tree, labels, apart, _MOST_STATES if best is None else 2 * best.num_states)
+        if best is None or found.length(walks.lengths) < best.length(walks.lengths):
+            best = found
+    assert best is not None  # there is at least one opinion
+    return best
+
+
+def with_sure_moves(machine: Machine, walks: Walks) -> Machine:
+    """The machine without moves that might as well lead to another state.
+
+    A move is known if what was seen after it contradicts every other state that it could have led to. A rare move is
+    often followed by too little to tell: that it led to some state was a guess.
+    """
+    moves = machine.next_state.size
+    contradicted = np.zeros((moves, machine.num_states), dtype=np.bool_)
+    steps = (walks.observations, walks.actions, walks.lengths, machine.steps)
+    _contradict(*steps, machine.next_state, machine.output, contradicted)
+    target = machine.next_state.ravel()
+    contradicted[np.arange(moves)[target >= 0], target[target >= 0]] = True
+    sure = contradicted.all(axis=1).reshape(machine.next_state.shape)
+    return replace(machine, next_state=np.where(sure, machine.next_state, UNKNOWN))
+
+
+def _opinions(index: Whole, futures: PredictedFutures | None) -> Iterator[tuple[Whole, Booleans]]:
+    """Labels of steps (B, N), and which of them are of different states (J, J)."""
+    if futures is None:
+        yield np.where(index >= 0, 0, UNKNOWN), np.zeros((1, 1), dtype=np.bool_)
+        return
+    visits = np.bincount(index[index >= 0], minlength=len(futures.probabilities))
+    asked = np.argsort(-visits, kind="stable")[:_MOST_LABELS]
+    number = np.full(len(visits), UNKNOWN)
+    number[asked] = np.arange(len(asked))
+    labels = np.where(index >= 0, number[index], UNKNOWN)
+    distance = _distances(futures.probabilities[asked])
+    for apart in _APART:
+        yield labels, distance > apart
+
+
+@njit(cache=True)
+def _distances(futures: Any) -> Any:
+    """(J, J) the largest total variation over all tests; what is nearly 1 is not looked at further."""
+    apart = np.zeros((len(futures), len(futures)), dtype=np.float32)
+    for one in range(len(futures)):
+        for other in range(one):
+            most = 0.0
+            for test in range(futures.shape[1]):
+                differing = 0.0
+                for observation in range(futures.shape[2]):
+                    differing += abs(futures[one, test, observation] - futures[other, test, observation])
+                most = max(most, differing / 2)
+                if most > 0.95:
+                    break
+            apart[one, other] = apart[other, one] = most
+    return apart
 
 
 @njit(cache=True)
 def _grow(
-    observations: Any, actions: Any, lengths: Any, node: Any, child: Any, shows: Any, visits: Any
+    observations: Any, actions: Any, lengths: Any, node: Any, child: Any, output: Any, visits: Any
 ) -> int:
     """Fill the tree; returns its number of nodes, 0 if one history is followed by two observations."""
     nodes = 1
     for walk in range(len(lengths)):
         here = 0
-        for step in range(lengths[walk]):
-            if step:
-                after = child[here, actions[walk, step - 1]]
-                if after < 0:
-                    after = nodes
-                    child[here, actions[walk, step - 1]] = after
-                    nodes += 1
-                here = after
-            if shows[here] < 0:
-                shows[here] = observations[walk, step]
-            elif shows[here] != observations[walk, step]:
+        node[walk, 0] = here
+        visits[here] += 1
+        for step in range(1, lengths[walk]):
+            action = actions[walk, step - 1]
+            if child[here, action] < 0:
+                child[here, action], output[here, action] = nodes, observations[walk, step]
+                nodes += 1
+            elif output[here, action] != observations[walk, step]:
                 return 0
-            visits[here] += 1
+            here = child[here, action]
             node[walk, step] = here
+            visits[here] += 1
     return nodes
 
 
@@ -92,11 +191,20 @@ def _find(root: Any, node: int) -> int:
 
 
 @njit(cache=True)
+def _contradicts(one: int, other: int, child: Any, output: Any) -> bool:
+    for action in range(child.shape[1]):
+        known = child[one, action] >= 0 and child[other, action] >= 0
+        if known and output[one, action] != output[other, action]:
+            return True
+    return False
+
+
+@njit(cache=True)
 def _join(
-    one: int, other: int, root: Any, child: Any, shows: Any, label: Any, queue: Any, undo: Any
-) -> tuple[int, int, bool]:
-    """Make two nodes one, and so all that follows both. Returns agreements, entries to undo, and whether it holds."""
-    agree, written = 0, 0
+    one: int, other: int, weight: int, root: Any, child: Any, output: Any, label: Any, apart: Any, queue: Any, undo: Any
+) -> tuple[int, int, bool]:  # fmt: skip
+    """Make two nodes one, and so all that follows both. Returns the labels' balance, entries to undo, if it holds."""
+    balance, written = 0, 0
     queue[0, 0], queue[0, 1] = one, other
     first, last = 0, 1
     while first < last:
@@ -104,10 +212,11 @@ def _join(
         first += 1
         if here == there:
             continue
-        if shows[here] != shows[there]:
-            return agree, written, False
+        if _contradicts(here, there, child, output):
+            return balance, written, False
         root[there] = here
-        agree += label[here] == label[there]
+        if label[here] >= 0 and label[there] >= 0:
+            balance += -weight if apart[label[here], label[there]] else 1
         undo[written, 0], undo[written, 1] = there, -1
         written += 1
         for action in range(child.shape[1]):
@@ -115,13 +224,13 @@ def _join(
             if after < 0:
                 continue
             if child[here, action] < 0:
-                child[here, action] = after
+                child[here, action], output[here, action] = after, output[there, action]
                 undo[written, 0], undo[written, 1] = here, action
                 written += 1
             else:
                 queue[last, 0], queue[last, 1] = child[here, action], after
                 last += 1
-    return agree, written, True
+    return balance, written, True
 
 
 @njit(cache=True)
@@ -134,55 +243,98 @@ def _take_back(written: int, root: Any, child: Any, undo: Any) -> None:
 
 
 @njit(cache=True)
-def _fold(child: Any, shows: Any, visits: Any, label: Any) -> Any:
-    nodes, num_actions = child.shape
-    root = np.arange(nodes)
-    number = np.full(nodes, -1, dtype=np.int32)  # of the state, for nodes that are states
-    put_off = np.zeros(nodes, dtype=np.bool_)
-    states = np.empty(_MOST_STATES, dtype=np.int64)
-    queue = np.empty((nodes + 1, 2), dtype=np.int64)
-    undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
-    states[0], number[0], found, progress = 0, 0, 1, False
-    while True:
-        # The most visited node that a state leads to and that is no state yet.
-        best = -1
-        for index in range(found):
-            for action in range(num_actions):
-                after = child[states[index], action]
-                if after < 0:
-                    continue
-                after = _find(root, after)
+def _next_open(states: Any, root: Any, child: Any, number: Any, put_off: Any, visits: Any) -> int:
+    """The most visited node that a state leads to and that is no state yet, -1 if there is none."""
+    best = -1
+    for state in states:
+        for action in range(child.shape[1]):
+            if child[state, action] >= 0:
+                after = _find(root, child[state, action])
                 if number[after] < 0 and not put_off[after] and (best < 0 or visits[after] > visits[best]):
                     best = after
-        if best < 0 and progress:  # the graph has grown, and may agree now with what was put off
+    return best
+
+
+@njit(cache=True)
+def _fold(child: Any, output: Any, visits: Any, label: Any, apart: Any, most_states: int) -> tuple[Any, Any]:
+    """(H,) the state of each node, -1 for none, and (Q,) the node of each state."""
+    nodes, num_actions = child.shape
+    root, number = np.arange(nodes), np.full(nodes, -1, dtype=np.int32)
+    put_off, progress = np.zeros(nodes, dtype=np.bool_), False
+    states = np.zeros(most_states, dtype=np.int64)
+    queue = np.empty((nodes + 1, 2), dtype=np.int64)
+    undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
+    contradicted = {(-1, -1)}  # a node and a state; what was joined since adds to what contradicts
+    number[0], found, weight = 0, 1, _FIRST_WEIGHT
+    while found < most_states:
+        node = _next_open(states[:found], root, child, number, put_off, visits)
+        if (
+            node < 0
+        ):  # the machine has grown, and may agree now with what was put off; if it has not, less will do
+            if weight == 0 and not progress:
+                break
+            weight = weight if progress else weight // _DECAY
             put_off[:] = False
             progress = False
             continue
-        if best < 0 or found == _MOST_STATES:
-            break
-        most, which, possible = _AGREE - 1, -1, False
-        for index in range(found):
-            if shows[states[index]] != shows[best]:
+        most, which, possible = 0, -1, False
+        for state in range(found):
+            if (node, state) in contradicted:
                 continue
-            agree, written, holds = _join(states[index], best, root, child, shows, label, queue, undo)
+            balance, written, holds = _join(
+                states[state], node, weight, root, child, output, label, apart, queue, undo
+            )
             _take_back(written, root, child, undo)
             possible |= holds
-            if holds and agree > most:
-                most, which = agree, index
+            if not holds:
+                contradicted.add((node, state))
+            elif balance > most:
+                most, which = balance, state
         if which >= 0:
-            progress = True
-            _, written, _ = _join(states[which], best, root, child, shows, label, queue, undo)
+            _, written, _ = _join(states[which], node, weight, root, child, output, label, apart, queue, undo)
             for entry in range(written):  # visits of all that were joined
                 if undo[entry, 1] < 0:
                     visits[_find(root, undo[entry, 0])] += visits[undo[entry, 0]]
         elif possible:
-            put_off[best] = True
+            put_off[node] = True
         else:
-            number[best] = found
-            states[found] = best
+            number[node], states[found] = found, node
             found += 1
-            progress = True
-    state = np.full(nodes, -1, dtype=np.int32)
+        progress |= which >= 0 or not possible
+    state_of = np.full(nodes, -1, dtype=np.int32)
     for node in range(nodes):
-        state[node] = number[_find(root, node)]
-    return state
+        state_of[node] = number[_find(root, node)]
+    return state_of, states[:found]
+
+
+@njit(cache=True)
+def _contradict(
+    observations: Any, actions: Any, lengths: Any, steps: Any, next_state: Any, output: Any, contradicted: Any
+) -> None:
+    """Mark the states (Q * A, Q) to which each move cannot have led."""
+    num_states, num_actions = next_state.shape
+    for walk in range(len(lengths)):
+        for step in range(lengths[walk] - 1):
+            if steps[walk, step] < 0 or steps[walk, step + 1] < 0:
+                continue
+            move = steps[walk, step] * num_actions + actions[walk, step]
+            for state in range(num_states):
+                if not contradicted[move, state]:
+                    contradicted[move, state] = _is_contradicted(
+                        observations[walk], actions[walk], steps[walk], step + 1, lengths[walk], state, next_state,
+                        output,
+                    )  # fmt: skip
+
+
+@njit(cache=True)
+def _is_contradicted(
+    observations: Any, actions: Any, steps: Any, step: int, length: int, state: int, next_state: Any, output: Any
+) -> bool:  # fmt: skip
+    """Whether a walk contradicts that it was in another state at a step, before that leads to its own or is unknown."""
+    while step < length - 1 and state >= 0 and state != steps[step]:
+        action = actions[step]
+        step += 1
+        if output[state, action] >= 0 and output[state, action] != observations[step]:
+            return True
+        state = next_state[state, action]
+    return False

@@ -46,7 +46,7 @@ def machine_of_map(cognitive_map: CognitiveMap) -> LearnedMachine:
     following = np.full((found.num_nodes, found.num_actions), UNKNOWN, dtype=np.int32)
     following[found.edge_source, found.edge_action] = found.edge_target
     output = np.where(following >= 0, found.node_observation[following], UNKNOWN)
-    state = _states(following, output)
+    state = classes_of_places(following, output)
     number = int(state.max(initial=-1)) + 1
     next_state, shown = (np.full((number, found.num_actions), UNKNOWN, dtype=np.int32) for _ in range(2))
     for node in np.argsort(found.node_support, kind="stable"):  # the last write is the most visited node's
@@ -77,7 +77,7 @@ def write_machine(path: str | Path, machine: LearnedMachine) -> None:
         stream.write(("\n".join(_dot_lines(machine)) + "\n").encode())
 
 
-def _states(following: Whole, output: Whole) -> Integers:
+def classes_of_places(following: Whole, output: Whole) -> Integers:
     """(V,) the class of each node, by refinement of those whose every move is known; the others join if they can."""
     whole = np.asarray((following >= 0).all(axis=1))
     state: Whole = np.unique(output, axis=0, return_inverse=True)[1].reshape(-1)

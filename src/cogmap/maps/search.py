@@ -1,8 +1,8 @@
 """The shortest true account of walks: the states and edges whose description, with the walks under it, is the shortest.
 
-First guesses are labels of the steps: canonical codes with and without what is seen, and where walks share a start the
-tree of their histories, folded (`fold`). They are many and a few are wrong. From there the search proposes other sets
-of states, lets expectation-maximisation settle each, and keeps the one with the shortest description:
+First guesses are labels of the steps: canonical codes with and without what is seen. They are many and a few are
+wrong. From there the search proposes other sets of states, lets expectation-maximisation settle each, and keeps the one
+with the shortest description:
 
 - merge states whose futures are nearly the same (`distance`), from cautiously to boldly;
 - drop edges that no step needs;
@@ -30,7 +30,6 @@ from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
 from cogmap.maps.distance import StateDistances
-from cogmap.maps.fold import fold, history_tree
 from cogmap.maps.hmm import (
     LEAST_COUNT,
     UNEXPLAINED,
@@ -147,11 +146,11 @@ def _likeliest_sight(counts: StateCounts) -> Booleans:
 def _moves_that_differ(counts: StateCounts) -> Whole:
     """(V,) moves in which a state differs from the most similar one that looks the same and is visited more."""
     order = np.argsort(-counts.visits, kind="stable")
-    table = _likeliest_targets(counts)
+    table = likeliest_targets(counts)
     return np.asarray(_fewest_differences(table, counts.shows(), order, counts.num_observations))
 
 
-def _likeliest_targets(counts: StateCounts) -> Integers:
+def likeliest_targets(counts: StateCounts) -> Integers:
     """(V, A) the likeliest target of each move, -1 where it was never tried."""
     table = np.full((counts.num_states, counts.num_actions), -1, dtype=np.int32)
     likeliest = _likeliest(counts)
@@ -211,9 +210,6 @@ def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
 
 def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
     """Accounts from the guesses that are worth it, as they are and with states merged; and the best guess."""
-    tree = history_tree(walks)
-    if tree is not None:
-        guesses = [*guesses, fold(tree, guesses[0])]
     counts = [_counted(walks, steps) for steps in guesses]
     most = max(_MOST_COMPARISONS, _comparisons(counts[0]))
     worth = [number for number, each in enumerate(counts) if _comparisons(each) <= most]
@@ -313,7 +309,7 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
 
 def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
     """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise."""
-    table, visits = _likeliest_targets(counts), counts.visits
+    table, visits = likeliest_targets(counts), counts.visits
     _, kind = np.unique(table, axis=0, return_inverse=True)
     order = np.lexsort((-visits, kind.ravel()))
     alike = np.flatnonzero(kind.ravel()[order[1:]] == kind.ravel()[order[:-1]])
@@ -420,7 +416,7 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
 def _rerouted(walks: Walks, current: Account) -> Account:
     """The likeliest moves alone, some of them led elsewhere."""
     counts = current.counts
-    table = reroute(walks, _likeliest_targets(counts), counts.shows(), current.found.path)
+    table = reroute(walks, likeliest_targets(counts), counts.shows(), current.found.path)
     if table is None:
         return current
     source, action = np.nonzero(table >= 0)

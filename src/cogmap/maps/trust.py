@@ -91,16 +91,19 @@ def trust(counts: StateCounts, held: HeldOut) -> Trust:
     return Trust(by_map, by_model, (f"{shares}: {meaning}; {advice}",))
 
 
-def minimal_warnings(counts: StateCounts, found: Trust) -> tuple[str, ...]:
-    """The warnings of a minimal map."""
+def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tuple[str, ...]:
+    """The warnings of a minimal map; of `unsure` moves it is not known where they lead."""
     if counts.num_states == 0:
         meaning = "the walks do not repeat themselves, so the map is empty and there are no plans"
         return (f"{meaning}; record walks that come back to the same places, or merge rare observations",)
     reasons = list(found.warnings)
+    if unsure:
+        meaning = "moves were tried too seldom to know where they lead: no plan uses them"
+        reasons.append(f"{unsure} {meaning}; record more walks that try rare moves")
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     share = tries.sum(axis=0) / max(tries.sum(), 1)
     untried = int(((tries < 0.5) & (tries.sum(axis=1, keepdims=True) * share >= 10)).sum())
-    if untried and _tried_everywhere(tries):
+    if untried and not unsure and _tried_everywhere(tries):
         meaning = "moves were never tried, although random actions would have: no plan uses them"
         reasons.append(f"{untried} {meaning}; record walks that try them, unless they cannot be tried there")
     return tuple(reasons)

@@ -1,0 +1,116 @@
+"""Maps of worlds without chance: the folded machine (`fold`), where it predicts held-out walks as well as the model.
+
+Its states and moves are proven, not estimated: no step contradicts them, and where several machines would do, what they
+do not agree on is left out. So rare places stay that a shortest description would merge with others.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cogmap.maps.counts import UNKNOWN, Whole
+from cogmap.maps.fold import HistoryTree, Machine, fold, fold_by_codes, history_tree, with_sure_moves
+from cogmap.maps.hmm import UNEXPLAINED, StateCounts, count_states, without_edges
+from cogmap.maps.machine import classes_of_places
+from cogmap.maps.search import Account, likeliest_targets
+from cogmap.maps.trust import HeldOut, trust
+from cogmap.records import CognitiveMap, PredictedFutures, Walks
+
+# Of the steps: where fewer follow moves that are sure, most of the machine could as well be another. Rare moves are few
+# steps, even if they are many moves.
+_SURE = 0.99
+
+
+@dataclass(frozen=True, eq=False)
+class Certainty:
+    """A machine that no step contradicts, and its places: states together with what is seen there."""
+
+    machine: Machine  # with the moves that are sure
+    counts: StateCounts  # of places, over all moves that were made
+    place_state: Whole  # (V,) the state of each place
+    unsure: int  # moves that were made, but too seldom to know where they lead
+
+    def without_unsure(self, counts: StateCounts) -> StateCounts:
+        """Counts of the same places without moves that are not sure."""
+        place, action = np.divmod(counts.row, counts.num_actions)
+        return without_edges(counts, self.machine.next_state[self.place_state[place], action] < 0)
+
+
+def fold_codes(held: HeldOut, index: Whole, futures: PredictedFutures | None) -> Certainty | None:
+    """The machine of the kept walks by their codes (B, N); None if there is chance or it predicts too little."""
+    tree = history_tree(held.kept)
+    if tree is None or held.right is None:
+        return None
+    return _trusted(fold_by_codes(held.kept, tree, index, futures), held)
+
+
+def fold_states(held: HeldOut, found: Account) -> Certainty | None:
+    """The machine of the kept walks by the states that a search found; None unless it explains them in fewer words."""
+    tree = history_tree(held.kept)
+    if tree is None or held.right is None:
+        return None
+    group = _classes(found.counts)
+    groups = int(group.max(initial=0)) + 1
+    machine = _fold_groups(tree, np.where(found.found.path >= 0, group[found.found.path], UNKNOWN), groups)
+    searched = groups * held.kept.num_actions * np.log(max(groups, 2))
+    searched -= np.log(UNEXPLAINED) * found.found.unexplained
+    return _trusted(machine, held) if machine.length(held.kept.lengths) <= searched else None
+
+
+def with_moves_of_states(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
+    """The map with moves that were not made from a place, but from its state by another way: imagined, support 0."""
+    machine, observations = certain.machine, record.num_observations
+    tried = np.zeros((record.num_nodes, record.num_actions), dtype=bool)
+    tried[record.edge_source, record.edge_action] = True
+    source, action = np.nonzero(~tried & (machine.next_state[certain.place_state] >= 0))
+    state = certain.place_state[source]
+    known = certain.place_state.astype(np.int64) * observations + record.node_observation  # rising
+    key = machine.next_state[state, action].astype(np.int64) * observations + machine.output[state, action]
+    target = np.searchsorted(known, key)
+    zero, one = np.zeros(len(source), dtype=np.int32), np.ones(len(source))
+    added = {"edge_source": source, "edge_action": action, "edge_target": target, "edge_support": zero}
+    added |= {"edge_probability": one, "edge_imagined": one.astype(bool)}
+    return replace(
+        record,
+        **{
+            name: np.concatenate([getattr(record, name), values.astype(getattr(record, name).dtype)])
+            for name, values in added.items()
+        },
+    )
+
+
+def _trusted(machine: Machine, held: HeldOut) -> Certainty | None:
+    """The machine with what is sure of it, unless the model predicts the held-out walks better."""
+    places, state = _places(machine, held.kept)
+    counts = count_states(places, held.kept, len(state))
+    if not len(state) or trust(counts, held).warnings:
+        return None
+    sure = with_sure_moves(machine, held.kept)
+    here = machine.steps[:, :-1]
+    made = (here >= 0) & (machine.steps[:, 1:] >= 0)
+    followed = sure.next_state[here, held.kept.actions][made] >= 0
+    if followed.mean() < _SURE:
+        return None
+    unsure = int(((machine.next_state >= 0) & (sure.next_state < 0)).sum())
+    return Certainty(sure, counts, state, unsure)
+
+
+def _places(machine: Machine, walks: Walks) -> tuple[Whole, Whole]:
+    """(B, N) the place of each step, -1 where it is not known, and (V,) the state of each place, in rising order."""
+    key = machine.steps.astype(np.int64) * walks.num_observations + walks.observations
+    distinct, number = np.unique(np.where(machine.steps >= 0, key, UNKNOWN), return_inverse=True)
+    unknown = int(distinct[0] == UNKNOWN)
+    return number.reshape(key.shape) - unknown, distinct[unknown:] // walks.num_observations
+
+
+def _fold_groups(tree: HistoryTree, labels: Whole, groups: int) -> Machine:
+    apart = ~np.eye(groups, dtype=bool)
+    return fold(tree, labels, apart, 3 * groups + 10)
+
+
+def _classes(counts: StateCounts) -> Whole:
+    """(V,) states that differ only in what is seen on the way to them are one."""
+    table = likeliest_targets(counts)
+    return classes_of_places(table, np.where(table >= 0, counts.shows()[table], UNKNOWN))
