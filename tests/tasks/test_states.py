@@ -91,3 +91,22 @@ def test_wrong_choices_are_refused_in_one_line(folder, tmp_path, capsys):
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
     assert "use --method cscg" in said[1]
+
+
+@pytest.mark.parametrize("kept", [("states.npz",), ("states.npz", "map.npz")])
+def test_a_run_that_was_killed_before_its_config_counts_as_nothing(folder, tmp_path, kept):
+    walks = cogmap.load_walks(folder / "log.npz")
+    for name in kept:
+        (tmp_path / name).write_bytes((folder / "run" / name).read_bytes())
+    cogmap.learn(walks, tmp_path, method="cscg", clones=8, restarts=1, quiet=True)
+    for name in ("states.npz", "map.npz", "config.json"):
+        assert (tmp_path / name).read_bytes() == (folder / "run" / name).read_bytes()
+
+
+@pytest.mark.parametrize("kept", [("map.npz",), ("states.npz", "notes.txt"), ("states.npz", "config.json")])
+def test_anything_more_is_not_overwritten(folder, tmp_path, kept):
+    for name in kept:
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(BadOutput, match="the run folder must be new or empty"):
+        cogmap.learn(cogmap.load_walks(folder / "log.npz"), tmp_path, method="cscg", quiet=True)
+    assert all((tmp_path / name).read_text() == "mine" for name in kept)
