@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -358,3 +359,17 @@ def test_a_run_that_was_moved_opens_and_resumes(walks: cogmap.Walks, learned: Pa
         cogmap.learn(walks, moved, resume=True, steps=12, quiet=True, device="cpu").metrics()[-1]["step"]
         == 12
     )
+
+
+def test_a_copy_of_a_run_is_as_finished_as_the_run(learned: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(learned, tmp_path / "copy"))
+    os.utime(copy / "metrics.jsonl")  # copied last
+    assert RunFolder(copy).state() == "finished"
+    (copy / ".lock").write_text("12345\n")  # as a process leaves it that is writing, or was killed
+    assert RunFolder(copy).state() == "training"
+
+
+def test_a_run_without_its_map_that_nobody_writes_is_stopped(learned: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(learned, tmp_path / "copy"))
+    (copy / "map.npz").unlink()
+    assert RunFolder(copy).state() == "stopped"
