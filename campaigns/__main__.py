@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -50,7 +51,7 @@ def kills(kept: Kept, folder: Path, scale: float) -> None:
         what = f"kills: {story.name}"
         if what not in kept:
             print(what, flush=True)
-            started, moments = time.monotonic(), max(1, round(scale * KILLS / len(STORIES)))
+            started, moments = time.monotonic(), max(1, math.ceil(scale * KILLS / len(STORIES)))
             points = (
                 None
                 if scale >= 1

@@ -83,7 +83,7 @@ def _child(work: Callable[[], int], log: Path) -> None:
 def kill_at(point: int | None, folder: Path, count: Path) -> None:
     """From now on count the changes to `folder`, and kill this process right before the one numbered `point`."""
     seen = 0
-    inside = str(folder)
+    inside = str(folder.absolute())
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal seen
@@ -101,7 +101,12 @@ def kill_at(point: int | None, folder: Path, count: Path) -> None:
 
 
 def _changes(event: str, arguments: tuple[Any, ...], inside: str) -> bool:
-    if not arguments or not str(arguments[0]).startswith(inside):
+    if not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
+        return False
+    named = Path(
+        os.fsdecode(arguments[0])
+    ).absolute()  # temporary files are, whatever the folder was given as
+    if not str(named).startswith(inside):
         return False
     if event == "open":
         flags = arguments[2] if isinstance(arguments[2], int) else 0
