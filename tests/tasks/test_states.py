@@ -7,6 +7,7 @@ import cogmap
 from cogmap.cli import main
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadConfig, BadOutput, BadRun
+from cogmap.files import read_arrays, write_arrays
 from cogmap.maps.store import load_states, save_states
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks
@@ -110,3 +111,11 @@ def test_anything_more_is_not_overwritten(folder, tmp_path, kept):
     with pytest.raises(BadOutput, match="the run folder must be new or empty"):
         cogmap.learn(cogmap.load_walks(folder / "log.npz"), tmp_path, method="cscg", quiet=True)
     assert all((tmp_path / name).read_text() == "mine" for name in kept)
+
+
+@pytest.mark.parametrize("name", ["first", "count", "seen_count", "row", "target", "seen_at", "seen"])
+def test_a_number_in_the_place_of_a_row_of_states_is_refused(folder, tmp_path, name):
+    arrays = read_arrays(folder / "run" / "states.npz", BadRun)
+    write_arrays(tmp_path / "states.npz", arrays | {name: np.array(1.0)})
+    with pytest.raises(BadRun, match=f"`{name}` must be a row of numbers"):
+        load_states(tmp_path / "states.npz")
