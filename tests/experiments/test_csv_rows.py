@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from cogmap.errors import BadRun
-from cogmap.experiments.cells import merge_table, read_table
+from cogmap.experiments.cells import Cell, merge_table, read_cell, read_table
+from cogmap.experiments.comparison import LogData
 from cogmap.experiments.csv_rows import append_row, header_of, read_csv, write_csv
 from cogmap.experiments.hours import measured
 from cogmap.experiments.rows import COLUMNS, merge_rows, read_rows
+from cogmap.files import write_json
 
 
 @pytest.mark.parametrize(
@@ -79,3 +81,14 @@ def test_a_table_of_cells_is_checked(tmp_path: Path, change: dict[str, str], tol
     merge_table(tmp_path / "wrong.csv", [row | change])
     with pytest.raises(BadRun, match=told):
         read_table(tmp_path / "wrong.csv")
+
+
+@pytest.mark.parametrize("figure", [10**400, [1], {}, "x"])
+def test_the_row_of_a_cell_is_checked(tmp_path: Path, figure: object) -> None:
+    cell = Cell("a", 10, 0, "tdb", 1.0, LogData(tmp_path, tmp_path, 10), tmp_path / "tdb-10", "")
+    row = {"log": "a", "steps": 10, "seed": 0, "method": "tdb", "accuracy": 0.5}
+    write_json(tmp_path / "trials" / "tdb-10.json", row)
+    assert read_cell(cell) == row
+    write_json(tmp_path / "trials" / "tdb-10.json", row | {"accuracy": figure})
+    with pytest.raises(BadRun, match="`accuracy` must be a number"):
+        read_cell(cell)

@@ -329,7 +329,8 @@ def _check_row(row: Mapping[str, Any], path: Path) -> None:
             f"{path} must hold steps and one of our methods, got {shown([row['steps'], row['method']])}"
         )
     for name, value in row.items():
-        figure = isinstance(value, int | float | None) or (isinstance(value, str) and is_number(value))
+        number = isinstance(value, float | None) or (isinstance(value, int) and abs(value) < 2**63)
+        figure = number or (isinstance(value, str) and is_number(value))
         if not (figure or (name in _WORDS and isinstance(value, str))):
             raise BadRun(
                 f"{path}: `{name}` must be {'text' if name in _WORDS else 'a number'}, got {shown(value)}"

@@ -83,6 +83,7 @@ def _parsed(path: Path) -> list[dict[str, str]]:
 def is_number(text: str) -> bool:
     """Whether a cell holds a number, or nothing."""
     try:
-        return not text or float(text) is not None
+        float(text or 0)
     except ValueError:
         return False
+    return True
