@@ -129,4 +129,4 @@ def test_a_reward_of_any_number_of_digits_is_refused(
             f'{{"observations": [0, 1], "actions": [0], "rewards": [{reward}]}}\n'
         )
         assert main(["check", str(tmp_path / "w.jsonl")]) == 2
-        assert "`rewards` must hold finite numbers below 1e300" in capsys.readouterr().err
+        assert "`rewards` must hold finite numbers, got" in capsys.readouterr().err
