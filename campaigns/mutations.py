@@ -7,6 +7,7 @@ import json
 import random
 import zipfile
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -80,7 +81,7 @@ def _mutated_json(content: bytes, suffix: str, rng: random.Random) -> bytes:
 
 
 def _change(value: Any, rng: random.Random) -> None:
-    """Replace, remove or add something somewhere inside."""
+    """Replace, remove or add something somewhere inside; copies, so that no input changes those that come later."""
     while True:
         keys = list(value) if isinstance(value, dict) else list(range(len(value)))
         if not keys:
@@ -91,13 +92,13 @@ def _change(value: Any, rng: random.Random) -> None:
         value = value[key]
     kind = rng.random()
     if kind < 0.75:
-        value[key] = rng.choice(HOSTILE_JSON)
+        value[key] = deepcopy(rng.choice(HOSTILE_JSON))
     elif kind < 0.9:
         del value[key]
     elif isinstance(value, dict):
-        value["more"] = rng.choice(HOSTILE_JSON)
+        value["more"] = deepcopy(rng.choice(HOSTILE_JSON))
     else:
-        value.append(rng.choice(HOSTILE_JSON))
+        value.append(deepcopy(rng.choice(HOSTILE_JSON)))
 
 
 def _mutated_arrays(content: bytes, rng: random.Random) -> bytes:

@@ -54,6 +54,7 @@ def test_tables_of_others_beside_the_rows_are_let_alone(tmp_path: Path) -> None:
     merge_rows(tmp_path / "small-room.csv", [row])
     (tmp_path / "own-logs.csv").write_text("log,seed\nvending,0\n")
     (tmp_path / "broken.csv").write_bytes(b"\xff\xfe")
+    (tmp_path / "returns.csv").write_bytes(b"a\rb,c\n1,2\n")
     assert len(measured(tmp_path)) == 1
 
 

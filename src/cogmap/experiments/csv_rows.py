@@ -40,11 +40,14 @@ def read_csv(path: Path, columns: Iterable[str] = (), numbers: Iterable[str] = (
 
 
 def header_of(path: Path) -> tuple[str, ...]:
-    """The columns that a file names in its first line; none where there is no file, or no text in it."""
+    """The columns that a file names in its first line; none where there is no file, or no CSV in it."""
     if not path.is_file():
         return ()
     first = read_bytes(path, BadRun, MOST_BYTES).partition(b"\n")[0].decode("utf-8", "replace")
-    return tuple(next(csv.reader([first[:10_000]]), ()))
+    try:
+        return tuple(next(csv.reader([first[:10_000]]), ()))
+    except csv.Error:
+        return ()
 
 
 def write_csv(path: Path, columns: Sequence[str], rows: Iterable[Mapping[str, Any]]) -> None:
