@@ -1,18 +1,17 @@
 """Run the campaigns: `python -m campaigns [--scale SHARE] [--out FOLDER] [kills | fuzz | requests ...]`.
 
-What was done is kept in the folder: a campaign that is stopped goes on where it was, on another commit it begins anew.
+What was done is kept in the folder: a campaign that is stopped writes the table of what it did, and goes on there when
+it is run again; on another commit it begins anew.
 """
 
 from __future__ import annotations
 
 import argparse
-import csv
-import io
 import json
+import math
 import os
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,36 +30,28 @@ class Kept:
         folder.mkdir(parents=True, exist_ok=True)
         self.seed, self.path, self._key = seed, folder / "done.jsonl", f"{commit} {scale} {seed}"
         lines = self.path.read_text().splitlines() if self.path.exists() else []
-        self._done = {row["what"]: row for line in lines if (row := json.loads(line))["key"] == self._key}
+        self.done = {row["what"]: row for line in lines if (row := json.loads(line))["key"] == self._key}
 
     def __contains__(self, what: str) -> bool:
-        return what in self._done
+        return what in self.done
 
     def add(self, what: str, attacks: int, failures: list[str], seconds: float) -> None:
         row = {"key": self._key, "what": what, "attacks": attacks, "failures": failures, "seconds": seconds}
         with self.path.open("a") as stream:
             stream.write(json.dumps(row) + "\n")
-        self._done[what] = row
+        self.done[what] = row
         for failure in failures:
             print(f"  {what}: {failure[:300]}", flush=True)
 
-    def total(self, start: str) -> tuple[int, int, float]:
-        rows = [row for what, row in self._done.items() if what.startswith(start)]
-        return (
-            sum(row["attacks"] for row in rows),
-            sum(len(row["failures"]) for row in rows),
-            sum(row["seconds"] for row in rows),
-        )
 
-
-def kills(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
+def kills(kept: Kept, folder: Path, scale: float) -> None:
     from campaigns.kills import STORIES, problems
 
     for story in STORIES:
         what = f"kills: {story.name}"
         if what not in kept:
             print(what, flush=True)
-            started, moments = time.monotonic(), max(1, round(scale * KILLS / len(STORIES)))
+            started, moments = time.monotonic(), max(1, math.ceil(scale * KILLS / len(STORIES)))
             points = (
                 None
                 if scale >= 1
@@ -69,24 +60,23 @@ def kills(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
             found = list(problems(story, folder / "kills", moments, kept.seed, points))
             wrong = [f"{kill}: {problem}" for kill, problem in found if problem]
             kept.add(what, len(found), wrong, time.monotonic() - started)
-        yield "kills", what
 
 
-def fuzz(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
-    from campaigns.fuzz import BATCH, batch, batches, material, names
+def fuzz(kept: Kept, folder: Path, scale: float) -> None:
+    from campaigns.fuzz import BATCH, batch, batches, whole_again
+    from campaigns.readers import material
 
     files = folder / "fuzz" / "files"
-    if not files.exists():
+    if not whole_again(files):
         material(files)
     for name, first in batches(round(INPUTS * scale)):
         what = f"fuzz: {name} from {first}"
         if what not in kept:
             started = time.monotonic()
             kept.add(what, BATCH, batch(name, files, first, BATCH, kept.seed), time.monotonic() - started)
-    yield from (("fuzz", f"fuzz: {name} from") for name in names())
 
 
-def requests(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]]:
+def requests(kept: Kept, folder: Path, scale: float) -> None:
     from campaigns.requests import attacked, beside_bare
 
     if "requests: hostile" not in kept:
@@ -97,14 +87,29 @@ def requests(kept: Kept, folder: Path, scale: float) -> Iterator[tuple[str, str]
         seconds = time.monotonic() - started
         kept.add("requests: hostile", found.requests, found.failed, seconds)
         kept.add(f"requests: {PLANNERS} planners", plans, ["a plan failed"] * failed, 0.0)
-        own, bare = beside_bare(PLANNERS, SECONDS * min(scale, 1) / 4)
-        slow = (
-            []
-            if own < MOST_MILLISECONDS
-            else [f"p99 of a plan is {own:.0f} ms, of a bare answer {bare:.0f} ms"]
-        )
-        kept.add(f"requests: p99 {own:.1f} ms, {own / bare:.2f} of a bare answer", 1, slow, 0.0)
-    yield from (("requests", what) for what in ("requests: hostile", "requests: 200", "requests: p99"))
+        beside = beside_bare(PLANNERS, SECONDS * min(scale, 1) / 4)
+        kept.add(f"requests: {beside}", 1, [] if beside.p99 < MOST_MILLISECONDS else [str(beside)], 0.0)
+
+
+def rows_of(kept: Kept) -> list[Row]:
+    """A row for each kind of attack that was made: as many as were, should the campaign have been stopped."""
+    found: dict[tuple[str, str], list[Row]] = {}
+    for what, done in kept.done.items():
+        campaign, _, told = what.partition(": ")
+        found.setdefault((campaign, told.partition(" from ")[0]), []).append(done)
+    return [
+        {
+            "campaign": campaign,
+            "what": told,
+            "attacks": sum(done["attacks"] for done in every),
+            "failures": sum(len(done["failures"]) for done in every),
+            "seconds": round(sum(done["seconds"] for done in every)),
+        }
+        for (campaign, told), every in found.items()
+    ]
+
+
+CAMPAIGNS = {"kills": kills, "fuzz": fuzz, "requests": requests}
 
 
 def main() -> int:
@@ -121,23 +126,21 @@ def main() -> int:
     given = parser.parse_args()
     import torch
 
-    from cogmap.experiments.rows import current_commit
+    from cogmap.experiments.commits import current_commit
+    from cogmap.signals import raised_when_terminated
 
     torch.set_num_threads(1)
     commit = current_commit()
-    kept, rows = Kept(given.out, commit, given.scale, given.seed), []
+    kept = Kept(given.out, commit, given.scale, given.seed)
+    asked = given.campaigns or list(CAMPAIGNS)
+    try:
+        with raised_when_terminated():
+            for name in asked:
+                CAMPAIGNS[name](kept, given.out, given.scale)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on")
     shared = {"commit": commit, "command": " ".join(["python -m campaigns", *sys.argv[1:]])}
-    for campaign in (kills, fuzz, requests):
-        if given.campaigns and campaign.__name__ not in given.campaigns:
-            continue
-        for name, start in campaign(kept, given.out, given.scale):
-            attacks, failures, seconds = kept.total(start)
-            what = (
-                next(what for what in kept._done if what.startswith(start)) if name == "requests" else start
-            )
-            told = what.partition(": ")[2].removesuffix(" from")
-            row = {"campaign": name, "what": told, "attacks": attacks, "failures": failures}
-            rows.append({**row, "seconds": round(seconds), **shared})
+    rows = [row | shared for row in rows_of(kept) if row["campaign"] in asked]
     _write(given.results, rows)
     for row in rows:
         print(
@@ -149,17 +152,11 @@ def main() -> int:
 
 def _write(path: Path, rows: list[Row]) -> None:
     """The rows of these campaigns in place of their earlier ones; those of other campaigns stay."""
-    from cogmap.experiments.rows import read_rows
-    from cogmap.files import write_whole
+    from cogmap.experiments.csv_rows import read_csv, write_csv
 
     fresh = {row["campaign"] for row in rows}
-    rows = [*(row for row in read_rows(path) if row["campaign"] not in fresh), *rows]
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    with write_whole(path) as stream:
-        stream.write(text.getvalue().encode())
+    kept = [row for row in read_csv(path, COLUMNS) if row["campaign"] not in fresh]
+    write_csv(path, COLUMNS, [*kept, *rows])
 
 
 if __name__ == "__main__":

@@ -41,18 +41,25 @@ def forked(
     child = os.fork()
     if child == 0:
         _child(work, log)
-    limit = most_seconds if kill_after is None else kill_after
-    while True:
-        pid, status = os.waitpid(child, os.WNOHANG)
-        if pid:
-            break
-        if time.monotonic() - started > limit:
-            os.kill(child, signal.SIGKILL)
-            _, status = os.waitpid(child, 0)
-            break
-        time.sleep(0.002)
+    status = _waited(child, started + (most_seconds if kill_after is None else kill_after))
     told = log.read_text(errors="replace") if log.exists() else ""
     return Ended(os.waitstatus_to_exitcode(status), time.monotonic() - started, told)
+
+
+def _waited(child: int, until: float) -> int:
+    """How a child ended, by itself or killed: when its time is up, and when this process is stopped."""
+    try:
+        while time.monotonic() < until:
+            pid, status = os.waitpid(child, os.WNOHANG)
+            if pid:
+                return status
+            time.sleep(0.002)
+    except BaseException:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        raise
+    os.kill(child, signal.SIGKILL)
+    return os.waitpid(child, 0)[1]
 
 
 def _child(work: Callable[[], int], log: Path) -> None:
@@ -76,7 +83,7 @@ def _child(work: Callable[[], int], log: Path) -> None:
 def kill_at(point: int | None, folder: Path, count: Path) -> None:
     """From now on count the changes to `folder`, and kill this process right before the one numbered `point`."""
     seen = 0
-    inside = str(folder)
+    inside = str(folder.absolute())
 
     def hook(event: str, arguments: tuple[Any, ...]) -> None:
         nonlocal seen
@@ -94,7 +101,12 @@ def kill_at(point: int | None, folder: Path, count: Path) -> None:
 
 
 def _changes(event: str, arguments: tuple[Any, ...], inside: str) -> bool:
-    if not arguments or not str(arguments[0]).startswith(inside):
+    if not arguments or not isinstance(arguments[0], str | bytes | os.PathLike):
+        return False
+    named = Path(
+        os.fsdecode(arguments[0])
+    ).absolute()  # temporary files are, whatever the folder was given as
+    if not str(named).startswith(inside):
         return False
     if event == "open":
         flags = arguments[2] if isinstance(arguments[2], int) else 0

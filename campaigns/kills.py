@@ -25,8 +25,9 @@ TINY = ["width=16", "head_width=16", "num_codes=20", "batch_size=8", "window=10"
 LEARN = ["--encoder", "gru", "--steps", "6", "--device", "cpu", "--change", *TINY, "validate_every=3"]
 
 
-MEASURED = ("seconds", "training_seconds", "scoring_seconds")
+MEASURED = ("seconds", "training_seconds", "scoring_seconds", "cpu_seconds", "memory_mb")
 PASSING = (".lock", ".log", ".progress.json")  # files that tell what a process is doing
+DRAWN = ("accuracy-by-time.png", "accuracy-by-steps.png")  # from what was measured
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,36 @@ def _learned(folder: Path) -> None:
     cogmap("learn", str(folder / "walks.npz"), "--out", str(folder / "run"), *LEARN)
 
 
+def _text_walks(folder: Path) -> None:
+    """Walks as text, and another folder where theirs will be."""
+    from cogmap.walks.store import load_walks, save_walks
+
+    _places(folder)
+    walks = load_walks(folder / "walks.npz")
+    save_walks(folder / "walks.jsonl", walks)
+    save_walks(folder / "log.walks", walks.rows(slice(3)))
+
+
+def _convert(folder: Path) -> list[str]:
+    return ["convert", str(folder / "walks.jsonl"), "--out", str(folder / "log.walks"), "--force"]
+
+
+def _cscg(folder: Path) -> list[str]:
+    options = ["--method", "cscg", "--change", "clones=6", "rounds=4"]
+    return ["learn", str(folder / "walks.npz"), "--out", str(folder / "run"), *options]
+
+
+def _policy(folder: Path) -> list[str]:
+    """Opens a finished run: one of cscg has nothing to resume."""
+    return ["policy", str(folder / "run"), "--to", "0"]
+
+
+def _compare(folder: Path) -> list[str]:
+    walks, out = str(folder / "walks.npz"), str(folder / "compared")
+    methods = ["--methods", "ngram", "--sizes", "360", "--minutes", "1", "--jobs", "1"]
+    return ["compare", walks, "--test", walks, "--out", out, *methods]
+
+
 def _table(folder: Path) -> list[str]:
     """A table of one small model, which the parent process knows under this name, and so its children."""
     from cogmap.environments.room import AliasedRoom
@@ -106,6 +137,14 @@ STORIES = (
     _learn("learn text", "book.txt", _text, "--words"),
     _learn("learn views", "views.npz", _views),
     _same("map", _learned, lambda folder: ["map", str(folder / "run"), "--walks", str(folder / "walks.npz")]),
+    Story("learn cscg", _places, _cscg, lambda folder: [_cscg(folder), _policy(folder)]),
+    _same("convert", _text_walks, _convert),
+    _same(
+        "map to a file",
+        _learned,
+        lambda folder: ["map", str(folder / "run"), "--out", str(folder / "map.graphml"), "--force"],
+    ),
+    _same("compare", _places, _compare),
     _same(
         "report",
         _learned,
@@ -193,7 +232,7 @@ def snapshot(folder: Path) -> dict[str, Any]:
     return {
         str(path.relative_to(folder)): _content(path)
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not path.name.endswith(PASSING)
+        if path.is_file() and not path.name.endswith(PASSING) and path.name not in DRAWN
     }
 
 
@@ -209,6 +248,8 @@ def _content(path: Path) -> Any:
         return {name: tensor.numpy().tobytes() for name, tensor in tensors.items()}, numbers
     if path.parent.name == "trials":
         record = json.loads(path.read_text())
+        if "rows" not in record:  # of a cell
+            return {k: v for k, v in record.items() if k not in MEASURED}
         rows = [{k: v for k, v in row.items() if k not in MEASURED} for row in record["rows"]]
         return {k: v for k, v in record.items() if k not in MEASURED} | {"rows": rows}
     if path.suffix == ".csv":

@@ -6,7 +6,6 @@ Every answer must come, and none may be a 500. In a quiet run, planning is compa
 from __future__ import annotations
 
 import asyncio
-import json
 import random
 import subprocess
 import sys
@@ -18,7 +17,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from benchmarks.explorer_load import crowd, request, served, write_run
+from benchmarks.explorer_load import crowd, processor_seconds, served, write_run
 
 PATIENCE = 30.0  # seconds for an answer, or for a connection to be closed
 PATHS = [
@@ -176,18 +175,38 @@ Server(uvicorn.Config(app, port=0, log_level="error", access_log=False, loop="as
 """
 
 
-def beside_bare(clients: int, seconds: float) -> tuple[float, float]:
-    """p99 in milliseconds of a plan at 300 nodes and of the barest answer, one after the other."""
+class Beside(NamedTuple):
+    """Milliseconds of a plan at 300 nodes and of the barest answer, in one run."""
+
+    p99: float
+    bare_p99: float
+    processor: float  # of the server, for each plan: does not depend on what else the machine does
+    bare_processor: float
+
+    def __str__(self) -> str:
+        waits = f"p99 {self.p99:.1f} ms, {self.p99 / self.bare_p99:.2f} of a bare answer"
+        ratio = self.processor / self.bare_processor
+        return f"{waits}; {self.processor:.3f} ms of processor, {ratio:.2f} of a bare answer"
+
+
+def beside_bare(clients: int, seconds: float) -> Beside:
+    """A plan and the barest answer, one after the other."""
     with tempfile.TemporaryDirectory() as temporary:
         nodes = write_room(Path(temporary))
-        with served(Path(temporary)) as (_, port):
-            asyncio.run(crowd(port, nodes, 4, 0.5))
-            took, _ = asyncio.run(crowd(port, nodes, clients, seconds))
+        with served(Path(temporary)) as (explorer, port):
+            own = _waited(explorer.pid, port, nodes, clients, seconds)
     with subprocess.Popen([sys.executable, "-c", _BARE], stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         port = int(server.stdout.readline())
-        asyncio.run(crowd(port, nodes, 4, 0.5))
-        bare, _ = asyncio.run(crowd(port, nodes, clients, seconds))
+        bare = _waited(server.pid, port, nodes, clients, seconds)
         server.terminate()
-    assert json.loads(request(0, 1).rpartition(b"\r\n")[2])["goal"] == 1
-    return float(np.percentile(took, 99)) * 1000, float(np.percentile(bare, 99)) * 1000
+    return Beside(own[0], bare[0], own[1], bare[1])
+
+
+def _waited(server: int, port: int, nodes: int, clients: int, seconds: float) -> tuple[float, float]:
+    """p99 of the answers of a server, and its processor time for each, in milliseconds."""
+    asyncio.run(crowd(port, nodes, 4, 0.5))  # to warm up
+    before = processor_seconds(server)
+    took, _ = asyncio.run(crowd(port, nodes, clients, seconds))
+    spent = processor_seconds(server) - before
+    return float(np.percentile(took, 99)) * 1000, 1000 * spent / len(took)

@@ -10,7 +10,6 @@ A run that is in --runs already is not trained again; --remap builds its map ane
 from __future__ import annotations
 
 import argparse
-import csv
 import tempfile
 import time
 from dataclasses import asdict, fields
@@ -24,6 +23,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.chance import score_chance
 from cogmap.evaluation.places import is_exact, true_places
 from cogmap.experiments.commits import current_commit
+from cogmap.experiments.csv_rows import append_row
 from cogmap.records import ChanceWorld, TableWorld, Truth, Walks
 from cogmap.tasks import TrainingData
 from cogmap.tasks.places import build_maps
@@ -102,16 +102,7 @@ def main() -> None:
         row = {key: round(value, 4) if isinstance(value, float) else value for key, value in row.items()}
         print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
         if args.out is not None:
-            append(args.out, row)
-
-
-def append(path: Path, row: dict[str, object]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, list(row))
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+            append_row(args.out, row)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ their logs (200,000 steps in all). Truth is used only to score. Rows are appende
 from __future__ import annotations
 
 import argparse
-import csv
 import time
 from pathlib import Path
 
@@ -21,6 +20,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.evaluation.places import is_exact, true_places
 from cogmap.experiments.commits import current_commit
+from cogmap.experiments.csv_rows import append_row
 from cogmap.maps.machine import machine_of_map
 from cogmap.records import Truth, Walks
 from cogmap.walks.sample import Agent, add_noise, sample_walks
@@ -68,6 +68,12 @@ def scored(name: str, run: cogmap.Run, walks: Walks, truth: Truth) -> dict[str, 
     return row
 
 
+COLUMNS = (
+    *("log", "seed", "minutes", "steps", "model", "map", "nodes", "positions", "purity", "located", "exact"),
+    *("states", "true_states", "wrong_moves", "unknown_moves", "warnings", "seconds", "commit"),
+)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=["small", "mid", "sticky", "slip", "torus", "noise"])
@@ -88,22 +94,7 @@ def main() -> None:
             row["model"] = None if row["model"] is None else round(float(row["model"]), 4)
             print(" ".join(f"{key}={value}" for key, value in row.items()), flush=True)
             if args.out is not None:
-                append(args.out, row)
-
-
-COLUMNS = (
-    *("log", "seed", "minutes", "steps", "model", "map", "nodes", "positions", "purity", "located", "exact"),
-    *("states", "true_states", "wrong_moves", "unknown_moves", "warnings", "seconds", "commit"),
-)
-
-
-def append(path: Path, row: dict[str, object]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+                append_row(args.out, dict.fromkeys(COLUMNS) | row)
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ option, and the map is compared with the world: places that the walks can distin
 from __future__ import annotations
 
 import argparse
-import csv
 import json
 import os
 import subprocess
@@ -22,6 +21,7 @@ import numpy as np
 
 import cogmap
 from cogmap.experiments.commits import current_commit
+from cogmap.experiments.csv_rows import append_row
 from cogmap.planning.localise import whereabouts
 from cogmap.records import Integers, Truth, Walks
 from cogmap.walks.views import ViewWalks
@@ -137,6 +137,12 @@ def trial(name: str, seed: int, minutes: float, folder: Path) -> dict[str, objec
     return row
 
 
+COLUMNS = (
+    *("log", "seed", "steps", "seconds", "model", "map", "warnings", "nodes", "places", "covered", "purity"),
+    *("wrong_moves", "missing_moves", "moves", "exact", "error", "commit"),
+)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", default=list(logs.KINDS))
@@ -154,22 +160,7 @@ def main() -> None:
                 row = trial(name, seed, args.minutes, folder) | {"commit": current_commit()}
                 print(json.dumps(row), flush=True)
                 if args.out is not None:
-                    append(args.out, row)
-
-
-COLUMNS = (
-    *("log", "seed", "steps", "seconds", "model", "map", "warnings", "nodes", "places", "covered", "purity"),
-    *("wrong_moves", "missing_moves", "moves", "exact", "error", "commit"),
-)
-
-
-def append(path: Path, row: dict[str, object]) -> None:
-    new = not path.exists()
-    with path.open("a", newline="", encoding="utf-8") as stream:
-        writer = csv.DictWriter(stream, COLUMNS)
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+                    append_row(args.out, dict.fromkeys(COLUMNS) | row)
 
 
 if __name__ == "__main__":

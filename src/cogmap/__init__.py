@@ -32,11 +32,13 @@ if TYPE_CHECKING:
     from cogmap.environments.table import maze_from_text, torus
     from cogmap.evaluation.scores import Scores
     from cogmap.maps.build import build_map
+    from cogmap.maps.dream import environment_of_map
     from cogmap.maps.export import write_map
     from cogmap.maps.store import load_map, save_map
     from cogmap.models.config import ModelConfig
     from cogmap.planning.navigator import Navigator
     from cogmap.records import ChanceWorld, Codes, CognitiveMap, Plan, TableWorld, Truth, Walks
+    from cogmap.report.sketch import sketch
     from cogmap.runs.folder import RunFolder
     from cogmap.runs.run import Run, load_run
     from cogmap.tasks.evaluation import evaluate
@@ -79,6 +81,7 @@ _HOMES = {
     "build_map": "cogmap.maps.build",
     "check_environment": "cogmap.environments.check",
     "convert_walks": "cogmap.walks.convert",
+    "environment_of_map": "cogmap.maps.dream",
     "evaluate": "cogmap.tasks.evaluation",
     "learn": "cogmap.tasks.learning",
     "load_machine": "cogmap.environments.machines",
@@ -95,6 +98,7 @@ _HOMES = {
     "save_map": "cogmap.maps.store",
     "save_truth": "cogmap.walks.truth_store",
     "save_walks": "cogmap.walks.store",
+    "sketch": "cogmap.report.sketch",
     "street_network": "cogmap.environments.streets",
     "torus": "cogmap.environments.table",
     "walk_parts": "cogmap.walks.log",
@@ -141,6 +145,7 @@ __all__ = [
     "build_map",
     "check_environment",
     "convert_walks",
+    "environment_of_map",
     "evaluate",
     "learn",
     "load_machine",
@@ -157,6 +162,7 @@ __all__ = [
     "save_map",
     "save_truth",
     "save_walks",
+    "sketch",
     "street_network",
     "torus",
     "walk_parts",

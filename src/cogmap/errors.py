@@ -26,7 +26,7 @@ class Diverged(CogmapError):
 
 
 class Stopped(CogmapError):
-    """A training that SIGTERM ended. Its checkpoint is of its last step, so that it can be resumed."""
+    """A training that SIGTERM ended. Its checkpoint is of its last step and its map is built; it can be resumed."""
 
 
 class BadOutput(CogmapError):

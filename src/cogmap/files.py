@@ -13,7 +13,6 @@ import math
 import os
 import shutil
 import stat
-import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -24,12 +23,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.errors import BadOutput, CogmapError
+from cogmap.parts import PART, new_part, remove
 
 EXPANSION = 64  # bytes of arrays for each byte of an npz: random walks reach about 30
 ROOM = 16 << 20  # bytes of arrays that any npz may have, however small its file is
 MOST_JSON = 256 << 20  # bytes of a JSON file
-PART = ".part"  # ends the name of a file that is being written
 _EMPTY_SIDE = 1 << 16  # the longest side of an array without entries
+_OF_WRITING = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS)
 _REASON = 300  # characters of a library's words, which may quote the file
 _KINDS = "biufU"  # of the arrays that any of our files has
 
@@ -39,8 +39,7 @@ def write_whole(path: str | Path) -> Iterator[IO[bytes]]:
     """Open a file that appears at `path` only if the block succeeds: temporary file, fsync, rename."""
     path = Path(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
+        handle, temporary = new_part(path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     try:
@@ -48,19 +47,19 @@ def write_whole(path: str | Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-        Path(temporary).chmod(0o666 & ~_umask())
-        Path(temporary).replace(path)
+            temporary.chmod(0o666 & ~_umask())
+            temporary.replace(path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        Path(temporary).unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def remove_leftovers(folder: Path) -> None:
     """Remove what killed processes were writing. Only for a folder that no other process is writing to."""
-    for pattern in (f".*{PART}", f"*/.*{PART}"):
-        for path in folder.glob(pattern):
-            shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    inside = [folder, *(path for path in folder.iterdir() if path.is_dir() and not path.is_symlink())]
+    for path in [left for each in inside for left in each.glob(f".*{PART}")]:
+        remove(path)
 
 
 @contextmanager
@@ -68,8 +67,7 @@ def write_folder(path: str | Path) -> Iterator[Path]:
     """A new folder that appears at `path` only if the block succeeds. An existing one is replaced."""
     path = Path(path)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART))
+        handle, temporary = new_part(path, is_folder=True)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     try:
@@ -84,6 +82,7 @@ def write_folder(path: str | Path) -> Iterator[Path]:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
+        os.close(handle)
 
 
 def _put_in_place(folder: Path, path: Path) -> None:
@@ -93,10 +92,11 @@ def _put_in_place(folder: Path, path: Path) -> None:
         return
     if not path.is_dir():
         raise BadOutput(f"cannot write {path}: it is a file, not a folder")
-    old = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART))
+    handle, old = new_part(path, is_folder=True)
     path.rename(old / path.name)
     folder.rename(path)
     shutil.rmtree(old, ignore_errors=True)
+    os.close(handle)
 
 
 def _umask() -> int:
@@ -119,6 +119,8 @@ def open_file(path: str | Path, error: type[CogmapError], pipes: bool = False) -
                 raise error(f"{path} must be a file, got a pipe or a device")
             yield stream
     except OSError as problem:
+        if problem.errno in _OF_WRITING:  # of a file that the block writes
+            raise
         raise error(f"cannot read {path}: {problem.strerror or problem}") from problem
 
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -27,6 +26,7 @@ Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
 
+_MOST_SUPPORT = 1 << 53
 _SUM_TOLERANCE = 1e-6  # of probabilities that were written with few digits
 
 
@@ -304,11 +304,11 @@ class CognitiveMap:
 
     kind: str  # "minimal" or "paper": which builder made it
     node_observation: Integers  # (V,) what is seen there
-    node_support: Integers  # (V,) steps on which the node was active
+    node_support: Integers  # (V,) steps on which the node was active; int64 where they are more than 2^31
     edge_source: Integers  # (E,)
     edge_action: Integers  # (E,)
     edge_target: Integers  # (E,)
-    edge_support: Integers  # (E,) times the transition was taken
+    edge_support: Integers  # (E,) times the transition was taken; int64 as above
     code_tuples: Integers  # (J, M) every tuple met, in lexicographic order
     code_node: Integers  # (J,) the node of each tuple, or -1 where it stands for no one place
     num_observations: int
@@ -335,9 +335,10 @@ class CognitiveMap:
     sign_weight: float | None = None  # how much codes say beside observations, 0 to 1; None is not known
 
     def __post_init__(self) -> None:
-        for name in ("node_observation", "node_support", "edge_source", "edge_action", "edge_target"):
+        for name in ("node_observation", "edge_source", "edge_action", "edge_target"):
             _take(self, name, 1, BadRun)
-        _take(self, "edge_support", 1, BadRun)
+        for name in ("node_support", "edge_support"):
+            _take(self, name, 1, BadRun, may_be_wide=True)
         _take(self, "code_tuples", 2, BadRun)
         _take(self, "code_node", 1, BadRun)
         if self.node_support.shape != self.node_observation.shape:
@@ -369,8 +370,9 @@ class CognitiveMap:
 
     def _repr_svg_(self) -> str:
         """The picture that a notebook shows."""
-        # By name and not as an import: records know no other room, and only a notebook ever asks.
-        return str(import_module("cogmap.report.sketch").sketch(self))
+        import cogmap  # the package's face, by whose public names alone a record knows other rooms
+
+        return cogmap.sketch(self)
 
     def _take_probabilities(self) -> None:
         """Fill in what a map of an earlier format lacks, and check the rest."""
@@ -505,7 +507,9 @@ class CognitiveMap:
         goal: the node at which an episode ends with reward 1; None is the rewards of the map, and no end.
         max_steps: actions after which an episode is truncated; None is never.
         """
-        return import_module("cogmap.maps.dream").environment_of_map(self, goal, max_steps)
+        import cogmap
+
+        return cogmap.environment_of_map(self, goal, max_steps)
 
     def to_networkx(self) -> Any:
         """The map as a MultiDiGraph: an edge's key is its action, since two actions may lead the same way."""
@@ -558,8 +562,11 @@ def label_of(labels: Labels | None, index: int) -> str | int:
     return int(index) if labels is None else labels[index]
 
 
-def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
-    """Replace a field by a read-only int32 copy of itself, or raise what it was instead."""
+def _take(record: Any, name: str, ndim: int, error: type[CogmapError], *, may_be_wide: bool = False) -> None:
+    """Replace a field by a read-only int32 copy of itself, or raise what it was instead.
+
+    may_be_wide: numbers that do not fit become int64; below 2^53, as JSON and floats hold them exactly.
+    """
     array = np.asarray(getattr(record, name))
     frozen = array.dtype == np.int32 and not array.flags.writeable and array.base is None  # needs no copy
     if array.ndim != ndim:
@@ -568,7 +575,12 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError]) -> None:
         raise error(f"`{name}` must hold integers, got dtype {array.dtype}")
     limits = np.iinfo(np.int32)
     if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
-        raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
+        if not may_be_wide:
+            raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
+        if array.min() < 0 or array.max() >= _MOST_SUPPORT:
+            raise error(f"`{name}` must be from 0 to below 2^53, got {array.min()} to {array.max()}")
+        object.__setattr__(record, name, _read_only(array.astype(np.int64)))
+        return
     object.__setattr__(record, name, array if frozen else _read_only(array.astype(np.int32)))
 
 

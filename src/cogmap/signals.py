@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+Handler = Callable[[int, FrameType | None], None]
 
 
 class Terminated(KeyboardInterrupt):
@@ -42,16 +44,23 @@ def raised_when_terminated() -> Iterator[None]:
 def noted_signals() -> Iterator[Noted]:
     """Note Ctrl-C and SIGTERM during the block instead of raising them, unless the program has its own handlers."""
     noted = Noted()
-    if not _in_main_thread():
+    with handled(noted.note):
         yield noted
+
+
+@contextmanager
+def handled(handler: Handler) -> Iterator[None]:
+    """Have Ctrl-C and SIGTERM handled so during the block; whoever set handlers of their own knows better."""
+    if not _in_main_thread():
+        yield
         return
     usual = {signal.SIGINT: (signal.default_int_handler,), signal.SIGTERM: (signal.SIG_DFL, _terminate)}
     before = {number: signal.getsignal(number) for number in usual}
     taken = [number for number, handlers in usual.items() if before[number] in handlers]
     for number in taken:
-        signal.signal(number, noted.note)
+        signal.signal(number, handler)
     try:
-        yield noted
+        yield
     finally:
         for number in taken:
             signal.signal(number, before[number])

@@ -7,7 +7,8 @@ import warnings
 from pathlib import Path
 
 import pytest
-from campaigns.fuzz import TARGETS, Target, command_input, file_input, material
+from campaigns.fuzz import command_input, file_input
+from campaigns.readers import TARGETS, Target, material
 
 INPUTS = 40
 COMMANDS = 60

@@ -402,14 +402,15 @@ def test_the_results_of_this_checkout_are_committed_and_its_runs_are_not() -> No
     assert commits_module.current_commit() != commits_module.UNKNOWN
 
 
-def test_interrupts_leave_a_training_to_be_resumed(tmp_path: Path) -> None:
-    """Ctrl-C ends `cogmap learn` early with a map; a trial that ended early would be scored as if it were whole."""
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupts_leave_a_training_to_be_resumed(tmp_path: Path, number: signal.Signals) -> None:
+    """They end `cogmap learn` early with a map; a trial that ended early would be scored as if it were whole."""
     trial = trials_of("tiny", asked(tmp_path, steps=1500, only=("Vanilla LSTM",)))[0]
 
     def interrupt() -> None:
         while (seen := read_step(trial)) is None or seen.step < 30:
             time.sleep(0.02)
-        signal.raise_signal(signal.SIGINT)
+        signal.raise_signal(number)
 
     threading.Thread(target=interrupt, daemon=True).start()
     with pytest.raises(KeyboardInterrupt):

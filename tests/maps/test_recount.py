@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import numpy as np
+import pytest
 
 from cogmap.environments.table import torus
+from cogmap.errors import BadRun
 from cogmap.maps.build import build_map
-from cogmap.maps.recount import count_again
-from cogmap.records import Codes
+from cogmap.maps.recount import _with_counts, count_again, counts_of_map
+from cogmap.maps.store import load_map, save_map
+from cogmap.records import Codes, CognitiveMap
 from cogmap.walks.log import log_of, walk_parts
 from cogmap.walks.sample import sample_walks
 
@@ -32,3 +38,27 @@ def test_a_map_is_as_it_was_where_nothing_is_counted() -> None:
     walks, truth = sample_walks(world, 60, 40, np.random.default_rng(0))
     found = build_map(Codes(truth.positions[:, :, None], walks.lengths, 12), walks)
     assert count_again(found, []) is found
+
+
+def seen_often(times: float) -> CognitiveMap:
+    """A map whose every count is so many times what was counted."""
+    world = torus(3, 4, observations=3, seed=1)
+    walks, truth = sample_walks(world, 60, 40, np.random.default_rng(0))
+    found = build_map(Codes(truth.positions[:, :, None], walks.lengths, 12), walks)
+    counts = counts_of_map(found)
+    many = {name: times * getattr(counts, name) for name in ("first", "count", "seen_count")}
+    return _with_counts(found, replace(counts, **many))
+
+
+def test_supports_beyond_32_bits_are_kept(tmp_path: Path) -> None:
+    few, many = seen_often(1), seen_often(10**8)
+    assert few.edge_support.dtype == np.int32
+    assert many.edge_support.max() > 2**31
+    np.testing.assert_allclose(many.edge_support / 10**8, few.edge_support, atol=0.5)
+    save_map(tmp_path / "map.npz", many)
+    np.testing.assert_array_equal(load_map(tmp_path / "map.npz").edge_support, many.edge_support)
+
+
+def test_supports_beyond_exact_floats_are_refused() -> None:
+    with pytest.raises(BadRun, match=r"`node_support` must be from 0 to below 2\^53"):
+        seen_often(10**15)

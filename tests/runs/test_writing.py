@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -192,14 +193,14 @@ class SignalAt(Silent):
             os.kill(os.getpid(), self._number)
 
 
-def test_sigterm_saves_a_checkpoint_and_resuming_is_exact(
+def test_sigterm_saves_a_checkpoint_builds_the_map_and_resuming_is_exact(
     walks: cogmap.Walks, learned: Path, tmp_path: Path
 ) -> None:
     options = {name: value for name, value in SHORT.items() if name != "quiet"}
     with pytest.raises(Stopped, match="stopped by SIGTERM after 6 steps: resume with --resume"):
         cogmap.learn(walks, tmp_path / "run", progress=SignalAt(6, signal.SIGTERM), **options)
     assert load_tensors(checkpoint_path(tmp_path / "run"))[1]["done_steps"] == 6
-    assert not (tmp_path / "run" / "map.npz").exists()
+    assert cogmap.load_run(tmp_path / "run").has_map  # as after Ctrl-C
     cogmap.learn(walks, tmp_path / "run", resume=True, quiet=True, device="cpu")
     assert final(tmp_path / "run") == final(learned)
     assert untimed(tmp_path / "run") == untimed(learned)  # row 8 is a mean over steps before and after
@@ -358,3 +359,17 @@ def test_a_run_that_was_moved_opens_and_resumes(walks: cogmap.Walks, learned: Pa
         cogmap.learn(walks, moved, resume=True, steps=12, quiet=True, device="cpu").metrics()[-1]["step"]
         == 12
     )
+
+
+def test_a_copy_of_a_run_is_as_finished_as_the_run(learned: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(learned, tmp_path / "copy"))
+    os.utime(copy / "metrics.jsonl")  # copied last
+    assert RunFolder(copy).state() == "finished"
+    (copy / ".lock").write_text("12345\n")  # as a process leaves it that is writing, or was killed
+    assert RunFolder(copy).state() == "training"
+
+
+def test_a_run_without_its_map_that_nobody_writes_is_stopped(learned: Path, tmp_path: Path) -> None:
+    copy = Path(shutil.copytree(learned, tmp_path / "copy"))
+    (copy / "map.npz").unlink()
+    assert RunFolder(copy).state() == "stopped"

@@ -7,6 +7,7 @@ import cogmap
 from cogmap.cli import main
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadConfig, BadOutput, BadRun
+from cogmap.files import read_arrays, write_arrays
 from cogmap.maps.store import load_states, save_states
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks
@@ -91,3 +92,30 @@ def test_wrong_choices_are_refused_in_one_line(folder, tmp_path, capsys):
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
     assert "use --method cscg" in said[1]
+
+
+@pytest.mark.parametrize("kept", [("states.npz",), ("states.npz", "map.npz")])
+def test_a_run_that_was_killed_before_its_config_counts_as_nothing(folder, tmp_path, kept):
+    walks = cogmap.load_walks(folder / "log.npz")
+    for name in kept:
+        (tmp_path / name).write_bytes((folder / "run" / name).read_bytes())
+    cogmap.learn(walks, tmp_path, method="cscg", clones=8, restarts=1, quiet=True)
+    for name in ("states.npz", "map.npz", "config.json"):
+        assert (tmp_path / name).read_bytes() == (folder / "run" / name).read_bytes()
+
+
+@pytest.mark.parametrize("kept", [("map.npz",), ("states.npz", "notes.txt"), ("states.npz", "config.json")])
+def test_anything_more_is_not_overwritten(folder, tmp_path, kept):
+    for name in kept:
+        (tmp_path / name).write_text("mine")
+    with pytest.raises(BadOutput, match="the run folder must be new or empty"):
+        cogmap.learn(cogmap.load_walks(folder / "log.npz"), tmp_path, method="cscg", quiet=True)
+    assert all((tmp_path / name).read_text() == "mine" for name in kept)
+
+
+@pytest.mark.parametrize("name", ["first", "count", "seen_count", "row", "target", "seen_at", "seen"])
+def test_a_number_in_the_place_of_a_row_of_states_is_refused(folder, tmp_path, name):
+    arrays = read_arrays(folder / "run" / "states.npz", BadRun)
+    write_arrays(tmp_path / "states.npz", arrays | {name: np.array(1.0)})
+    with pytest.raises(BadRun, match=f"`{name}` must be a row of numbers"):
+        load_states(tmp_path / "states.npz")

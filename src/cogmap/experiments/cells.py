@@ -6,8 +6,6 @@ process and one thread each, a lock, a log and a record beside the run folder. A
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 import resource
 import shutil
@@ -20,13 +18,16 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import numpy as np
 
+from cogmap.checks import checked_object, shown
 from cogmap.errors import BadConfig, BadRun, BadWalks, CogmapError
 from cogmap.experiments.commits import current_commit
+from cogmap.experiments.csv_rows import is_number, lock_of, read_csv, write_csv
 from cogmap.experiments.ledger import Claimed, claimed, log_line, trial_file
 from cogmap.experiments.runner import Outcome
 from cogmap.experiments.trials import Tell, Trial
-from cogmap.files import read_json, write_json, write_whole
+from cogmap.files import read_json, write_json
 from cogmap.records import ChanceWorld, CognitiveMap, Integers, Truth, Walks
+from cogmap.runs.writing import held
 
 if TYPE_CHECKING:
     from cogmap.runs.run import Run
@@ -59,6 +60,7 @@ COLUMNS = (
     *("seconds", "cpu_seconds", "memory_mb", "minutes", "note", "commit", "command"),
 )
 KEY = ("log", "steps", "seed", "method")
+_WORDS = ("log", "method", "exact", "note", "commit", "command")  # the other columns are figures
 Row = dict[str, Any]
 
 
@@ -120,9 +122,8 @@ def read_cell(cell: Cell) -> Row | None:
     if not path.is_file():
         return None
     row = read_json(path, BadRun, nan=True)
-    if not isinstance(row, dict) or not set(KEY) <= set(row) <= set(COLUMNS):
-        raise BadRun(f"{path} must hold the row of a cell: remove it to measure the cell again")
-    return row
+    _check_row(checked_object(row, f"{path} must hold the row of a cell, which", BadRun), path)
+    return cast(Row, row)
 
 
 def run_cells(cells: Sequence[Cell], jobs: int | None, again: bool, tell: Tell) -> Iterator[Row]:
@@ -311,23 +312,38 @@ def _sentence(row: Mapping[str, Any]) -> str:
 
 def read_table(path: Path) -> list[Row]:
     """The rows of a table, as text; none where there is no file."""
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as stream:
-        return list(csv.DictReader(stream))
+    rows: list[Row] = [dict(row) for row in read_csv(path, KEY)]
+    for row in rows:
+        _check_row(row, path)
+    return rows
+
+
+def _check_row(row: Mapping[str, Any], path: Path) -> None:
+    """The row of a cell: figures are numbers or empty, and the rest is text."""
+    if not set(KEY) <= set(row) <= set(COLUMNS):
+        raise BadRun(
+            f"{path} must hold rows of cells, these columns differ: {shown(sorted(set(row) ^ set(COLUMNS)))}"
+        )
+    if row["method"] not in list(METHODS) or row["steps"] in (None, ""):
+        raise BadRun(
+            f"{path} must hold steps and one of our methods, got {shown([row['steps'], row['method']])}"
+        )
+    for name, value in row.items():
+        number = isinstance(value, float | None) or (isinstance(value, int) and abs(value) < 2**63)
+        figure = number or (isinstance(value, str) and is_number(value))
+        if not (figure or (name in _WORDS and isinstance(value, str))):
+            raise BadRun(
+                f"{path}: `{name}` must be {'text' if name in _WORDS else 'a number'}, got {shown(value)}"
+            )
 
 
 def merge_table(path: Path, rows: Iterable[Row]) -> list[Row]:
     """Put rows into a table: each in the place of the one with the same log, steps, seed and method, or at the end."""
-    kept = {_key(row): row for row in read_table(path)}
-    for row in rows:
-        kept[_key(row)] = {name: "" if row.get(name) is None else row[name] for name in COLUMNS}
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n", extrasaction="ignore")
-    writer.writeheader()
-    writer.writerows(kept.values())
-    with write_whole(path) as stream:
-        stream.write(text.getvalue().encode())
+    with held(lock_of(path), path):  # several processes may share a table
+        kept = {_key(row): row for row in read_table(path)}
+        for row in rows:
+            kept[_key(row)] = {name: "" if row.get(name) is None else row[name] for name in COLUMNS}
+        write_csv(path, COLUMNS, kept.values())
     return list(kept.values())
 
 

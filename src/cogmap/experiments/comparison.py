@@ -11,9 +11,12 @@ import numpy as np
 
 from cogmap.errors import BadConfig, BadOutput
 from cogmap.experiments.cells import METHODS, Cell, check_methods, merge_table, run_cells
+from cogmap.experiments.csv_rows import lock_of
 from cogmap.experiments.ledger import digest
 from cogmap.files import read_json, write_json
+from cogmap.parts import PART
 from cogmap.records import Truth, Walks
+from cogmap.runs.writing import held
 from cogmap.walks.store import load_walks
 from cogmap.walks.truth_store import load_truth, truth_path
 from cogmap.walks.views import ViewWalks
@@ -132,13 +135,19 @@ def _claim(out: Path, walks: str, minutes: float, seed: int) -> None:
     """Cells of other walks, minutes or seeds must not be mixed into one table."""
     about = {"walks": walks, "minutes": minutes, "seed": seed}
     path = out / ABOUT
+    with held(lock_of(path), out):
+        _claim_or_refuse(path, about)
+
+
+def _claim_or_refuse(path: Path, about: Row) -> None:
+    out = path.parent
     if path.is_file():
         if read_json(path, BadOutput) != about:
             raise BadOutput(
                 f"{out} must hold a comparison of these walks, minutes and seed, it holds another: give --out"
             )
         return
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+    if out.exists() and (not out.is_dir() or any(each.suffix != PART for each in out.iterdir())):
         raise BadOutput(f"`out` must be a new folder or one of a comparison, {out} is not")
     write_json(path, about)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -144,7 +145,8 @@ def _curves(rows: Sequence[Mapping[str, str]]) -> dict[str, dict[str, list[tuple
     """By metric and method: (training rooms, value). Maps are of a room's own walks, by the paper's builder."""
     curves: dict[str, dict[str, list[tuple[int, float]]]] = {metric: {} for metric in ICL}
     for row in rows:
-        if row["metric"] in curves and row["map"] in ("", "paper"):
-            point = int(row["environment"].split()[1]), float(row["value"])
+        named = re.match(r"\S+ (\d{1,9})\b", row["environment"])
+        if row["metric"] in curves and row["map"] in ("", "paper") and row["value"] and named:
+            point = int(named[1]), float(row["value"])
             curves[row["metric"]].setdefault(row["method"], []).append(point)
     return curves

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -130,7 +131,7 @@ def _accuracies(rows: Sequence[Mapping[str, str]]) -> dict[tuple[str, int, int],
     """By method, k and n, which environments name as `_environment` has it."""
     found = {}
     for row in rows:
-        if row["metric"] == METRIC:
-            length, examples = (int(part.split("=")[1]) for part in row["environment"].split()[1:])
-            found[row["method"], length, examples] = float(row["value"])
+        named = re.fullmatch(r"ginc: k=(\d{1,9}) n=(\d{1,9})", row["environment"])
+        if row["metric"] == METRIC and row["value"] and named:
+            found[row["method"], int(named[1]), int(named[2])] = float(row["value"])
     return found

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from cogmap.experiments.ledger import Record, State, Step, config_hash, read_record, read_step, state_of
-from cogmap.experiments.rows import read_rows
+from cogmap.experiments.rows import holds_rows, read_rows
 from cogmap.experiments.tables import TABLES
 from cogmap.experiments.trials import METHODS, Trial
 
@@ -54,7 +54,7 @@ class Status:
 def measured(results: Path) -> list[Measured]:
     """Every training that rows in a folder of results come from."""
     found: dict[tuple[str, ...], dict[str, str]] = {}
-    for path in sorted(results.glob("*.csv")):
+    for path in filter(holds_rows, sorted(results.glob("*.csv"))):
         for row in read_rows(path):
             if row["command"].startswith("cogmap reproduce"):
                 key = (
@@ -73,8 +73,8 @@ def measured(results: Path) -> list[Measured]:
             key[1],
             _encoder(key[1], key[3]),
             kept["preset"],
-            float(kept["seconds"]),
-            float(kept["steps"]) if "steps" in kept else None,
+            float(kept["seconds"] or 0),
+            float(kept["steps"]) if kept.get("steps") else None,
             key[3],
             kept["scored_at"],
         )

@@ -23,7 +23,8 @@ from filelock import FileLock, Timeout
 from cogmap.checks import checked
 from cogmap.errors import BadRun, CogmapError
 from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
-from cogmap.files import PART, read_json, write_json
+from cogmap.files import read_json, write_json
+from cogmap.parts import PART
 
 if TYPE_CHECKING:
     from cogmap.runs.folder import RunFolder

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -14,6 +16,7 @@ from cogmap.experiments.runner import Outcome, attempt
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 RETRIES = 3  # of a trial whose process was killed; each resumes from the checkpoint
 LOOK_EVERY = 0.5  # seconds
+GRACE = 5.0  # seconds in which a training that was left behind may end by itself
 
 
 def free_cores() -> int:
@@ -60,7 +63,7 @@ class Slots:
         from loky.process_executor import TerminatedWorkerError
 
         for _ in range(1 + RETRIES):
-            process = self._new(max_workers=1, env=ONE_THREAD, initializer=_ignore_interrupts)
+            process = self._new(max_workers=1, env=ONE_THREAD, initializer=_begin, initargs=(os.getpid(),))
             self._live.add(process)
             try:
                 return process.submit(self._work, job).result()
@@ -80,6 +83,15 @@ class Slots:
             process.shutdown(wait=False, kill_workers=True)
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C goes to all processes of a terminal. The first one ends the others."""
+def _begin(parent: int) -> None:
+    """Ctrl-C goes to all processes of a terminal: the first one ends the others, and if it is killed they follow."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_follow, args=(parent,), daemon=True).start()
+
+
+def _follow(parent: int) -> None:
+    """End this process some seconds after its parent: an idle one would wait for its next job for ever."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY)
+    time.sleep(GRACE)
+    os._exit(1)

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import os
-import tempfile
 from collections.abc import Iterable, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from cogmap.experiments.csv_rows import header_of, lock_of, read_csv, write_csv
 from cogmap.experiments.trials import Trial
-from cogmap.files import PART, write_whole
 from cogmap.runs.writing import held
 
 Row = dict[str, Any]
@@ -44,14 +39,17 @@ def rows_of(trial: Trial, found: Found, seconds: float, trained_at: str, scored_
 
 def read_rows(path: Path) -> list[dict[str, str]]:
     """All rows of a file, none where there is no file. Older rows have one commit: that at which they were scored."""
-    if not path.is_file():
-        return []
-    with path.open(newline="", encoding="utf-8") as stream:
-        rows = list(csv.DictReader(stream))
+    commits = () if "commit" in header_of(path) else ("trained_at", "scored_at")
+    rows = read_csv(path, (*KEY, "value", "seconds", "command", *commits), ("value", "seconds"))
     for row in rows:
         if "commit" in row:
             row |= {"trained_at": "", "scored_at": row.pop("commit")}
     return rows
+
+
+def holds_rows(path: Path) -> bool:
+    """Whether a file is of these rows; others may lie beside it."""
+    return set(KEY) <= set(header_of(path))
 
 
 def merge_rows(path: Path, rows: Iterable[Row]) -> None:
@@ -60,23 +58,16 @@ def merge_rows(path: Path, rows: Iterable[Row]) -> None:
     Other rows of the same models in the same worlds go: they are of figures that are measured no more. Several
     processes may do so at once.
     """
-    with held(_lock_of(path), path):
-        for left in path.parent.glob(f".{path.name}.*{PART}"):
-            left.unlink(missing_ok=True)
+    with held(lock_of(path), path):
         _merge_rows(path, rows)
 
 
 def _merge_rows(path: Path, rows: Iterable[Row]) -> None:
     fresh = {_key(row): row for row in rows}
     models = {_model(row) for row in fresh.values()}
-    kept = {_key(row): row for row in read_rows(path)}
+    kept = {_key(row): {name: row[name] for name in COLUMNS} for row in read_rows(path)}
     kept = {key: row for key, row in kept.items() if key in fresh or _model(row) not in models}
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows((kept | fresh).values())
-    with write_whole(path) as output:
-        output.write(text.getvalue().encode())
+    write_csv(path, COLUMNS, (kept | fresh).values())
 
 
 def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -85,9 +76,3 @@ def _key(row: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _model(row: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(str(row[name]) for name in MODEL)
-
-
-def _lock_of(path: Path) -> Path:
-    """Two reproductions may write into one file. The lock is kept out of the folder, which may be committed."""
-    name = sha256(str(path.resolve()).encode()).hexdigest()[:16]
-    return Path(tempfile.gettempdir()) / f"cogmap-rows-{os.getuid()}-{name}.lock"

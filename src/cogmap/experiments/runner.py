@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -33,6 +32,7 @@ from cogmap.experiments.ledger import (
 from cogmap.experiments.rows import Row, read_rows, rows_of
 from cogmap.experiments.tables import TABLES
 from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
+from cogmap.signals import Terminated, handled
 
 if TYPE_CHECKING:
     from cogmap.runs.run import Run
@@ -63,7 +63,7 @@ class ParentGone(BaseException):
 
 
 class Interrupted(BaseException):
-    """Ctrl-C. A training would take `KeyboardInterrupt` for its end, and be scored too early."""
+    """Ctrl-C or SIGTERM. A training would take them for its end, build its map, and be scored too early."""
 
 
 def run_trial(
@@ -100,7 +100,7 @@ def attempt(job: Job) -> Outcome:
     parent = os.getppid()
     try:
         outcome = outcome_of(job, partial(log_line, job.trial), _silent())
-    except (ParentGone, Stopped):
+    except (ParentGone, Stopped, Terminated):
         os._exit(1)
     if os.getppid() != parent:
         os._exit(0)  # the record has the outcome; a pool's process would wait for its next job for ever
@@ -263,22 +263,13 @@ def _silent() -> Progress:
 
 @contextmanager
 def _interrupts_stop() -> Iterator[None]:
-    """Ctrl-C leaves the checkpoint to be resumed, instead of ending the training early."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.getsignal(signal.SIGINT)
-    if before is not signal.default_int_handler:  # whoever set another knows better
-        yield
-        return
+    """Ctrl-C and SIGTERM leave the checkpoint to be resumed, instead of ending the training early."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise Interrupted
+        raise Interrupted(number)
 
-    signal.signal(signal.SIGINT, stop)
-    try:
-        yield
-    except Interrupted:
-        raise KeyboardInterrupt from None
-    finally:
-        signal.signal(signal.SIGINT, before)
+    with handled(stop):
+        try:
+            yield
+        except Interrupted as interrupted:
+            raise (Terminated if interrupted.args[0] == signal.SIGTERM else KeyboardInterrupt) from None

@@ -149,11 +149,11 @@ def _record(
     return CognitiveMap(
         kind="minimal",
         node_observation=sees[nodes].astype(np.int32),
-        node_support=support[nodes].astype(np.int32),
+        node_support=support[nodes].astype(np.int64),
         edge_source=counts.source.astype(np.int32),
         edge_action=counts.action.astype(np.int32),
         edge_target=counts.target.astype(np.int32),
-        edge_support=counts.count.astype(np.int32),
+        edge_support=counts.count.astype(np.int64),
         code_tuples=code_tuples.astype(np.int32),
         code_node=code_node,
         num_observations=walks.num_observations,

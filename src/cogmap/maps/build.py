@@ -298,7 +298,9 @@ def _edge_keys(edges: Counts) -> Whole:
 
 
 def _int32(values: Whole | Floats) -> Integers:
-    return values.astype(np.int32)
+    """As 32-bit integers, and as 64-bit ones where they do not fit."""
+    fits = not values.size or (values.min() >= -(2**31) and values.max() < 2**31)
+    return values.astype(np.int32 if fits else np.int64)
 
 
 def _check_choice(kind: str, t_ratio: float, d_hamming: float) -> None:

@@ -76,8 +76,8 @@ def _with_counts(found: CognitiveMap, counts: StateCounts) -> CognitiveMap:
     chance, sight = np.asarray(found.edge_probability), np.asarray(found.seen_probability)
     return replace(
         found,
-        node_support=np.rint(counts.visits).astype(np.int32),
-        edge_support=np.rint(count).astype(np.int32),
+        node_support=np.rint(counts.visits).astype(np.int64),
+        edge_support=np.rint(count).astype(np.int64),
         edge_probability=_shares(count, tries, chance),
         seen_probability=_shares(counts.seen_count, seen, sight),
     )

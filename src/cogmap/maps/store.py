@@ -115,30 +115,7 @@ def load_states(path: str | Path) -> StateCounts:
             if field.name not in arrays:
                 raise BadRun(f"it must hold states with counts, got no `{field.name}`")
         sizes = {name: _size(name, arrays[name]) for name in _SIZES}
-        states = len(_row_of("first", arrays["first"], "f", None))
-        if states * sizes["num_actions"] > _MOST_MOVES:
-            moves = states * sizes["num_actions"]
-            raise BadRun(f"states times actions must be at most {_MOST_MOVES}, got {moves}")
-        limits = {
-            "row": states * sizes["num_actions"],
-            "target": states,
-            "seen_at": states,
-            "seen": sizes["num_observations"],
-        }
-        for name, length_of in (
-            ("row", "count"),
-            ("target", "count"),
-            ("seen_at", "seen_count"),
-            ("seen", "seen_count"),
-        ):
-            _check_indices(name, _row_of(name, arrays[name], "iu", len(arrays[length_of])), limits[name])
-        for name in ("first", "count", "seen_count"):
-            given = _row_of(name, arrays[name], "f", None)
-            if not np.isfinite(given).all() or (given < 0).any():
-                raise BadRun(f"`{name}` must hold counts of at least 0")
-        for name in ("row", "seen_at"):
-            if (arrays[name][1:] < arrays[name][:-1]).any():
-                raise BadRun(f"`{name}` must be in rising order, it is not")
+        _check_states(arrays, **sizes)
     except BadRun as problem:
         raise BadRun(f"{path}: {problem}") from None
     kinds = {"row": np.int64, "target": np.int32, "seen_at": np.int32, "seen": np.int32}
@@ -147,6 +124,28 @@ def load_states(path: str | Path) -> StateCounts:
         for field in fields(StateCounts)
     }
     return StateCounts(**values)
+
+
+def _check_states(arrays: Mapping[str, NDArray[Any]], num_observations: int, num_actions: int) -> None:
+    """Rows of counts first, so that those of indices can be held against their lengths."""
+    for name in ("first", "count", "seen_count"):
+        given = _row_of(name, arrays[name], "f", None)
+        if not np.isfinite(given).all() or (given < 0).any():
+            raise BadRun(f"`{name}` must hold counts of at least 0")
+    states = len(arrays["first"])
+    moves = states * num_actions
+    if moves > _MOST_MOVES:
+        raise BadRun(f"states times actions must be at most {_MOST_MOVES}, got {moves}")
+    for name, length_of, bound in (
+        ("row", "count", moves),
+        ("target", "count", states),
+        ("seen_at", "seen_count", states),
+        ("seen", "seen_count", num_observations),
+    ):
+        _check_indices(name, _row_of(name, arrays[name], "iu", len(arrays[length_of])), bound)
+    for name in ("row", "seen_at"):
+        if (arrays[name][1:] < arrays[name][:-1]).any():
+            raise BadRun(f"`{name}` must be in rising order, it is not")
 
 
 def _row_of(name: str, array: NDArray[Any], kinds: str, length: int | None) -> NDArray[Any]:

@@ -300,12 +300,18 @@ def save_config(
 
 
 def run_state(folder: Path, makes_map: bool = True) -> State:
-    """What a run is doing, by which of its files was written last: no process has to be asked."""
+    """What a run is doing: by its lock file if nobody writes, else by which of its files was written last.
+
+    So no process has to be asked, and a copy, whose files are of one moment, is what it was copied from.
+    """
     map_file = MAP_FILES["minimal"]
     files = (CONFIG_FILE, METRICS_FILE, MODEL_FILE, STATES_FILE, EARLY_MAP_FILE, map_file)
     written = {name: when for name in files if (when := _written(folder / name)) is not None}
     if not written:
         return "waiting"
+    if _is_released(folder / LOCK_FILE):
+        learned = MODEL_FILE in written or STATES_FILE in written
+        return "finished" if learned and (map_file in written or not makes_map) else "stopped"
     model, metrics = written.get(MODEL_FILE, written.get(STATES_FILE)), written.get(METRICS_FILE, 0.0)
     silent = time.time() - max(written.values()) > _SILENT_SECONDS
     if model is None or model < metrics:
@@ -320,6 +326,14 @@ def read_text_reading(path: Path) -> TextReading:
     """text.json of a run that learned from a text."""
     where = f"{path} must say how a text is read, by unit, least_count and splice"
     return checked(TextReading, read_json(path, BadRun), where, BadRun)
+
+
+def _is_released(lock: Path) -> bool:
+    """Whether the last process that wrote came to its end: then its lock file is empty, else it holds a number."""
+    try:
+        return lock.stat().st_size == 0
+    except OSError:
+        return False
 
 
 def _written(path: Path) -> float | None:

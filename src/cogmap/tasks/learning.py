@@ -21,9 +21,11 @@ from cogmap.runs.folder import (
     CONFIG_FILE,
     EARLY_MAP_FILE,
     LOCK_FILE,
+    MAP_FILES,
     METRICS_FILE,
     MODEL_FILE,
     QUANTIZER_FILE,
+    STATES_FILE,
     TEXT_FILE,
     Method,
     RunFolder,
@@ -58,6 +60,8 @@ from cogmap.walks.tables import as_walks
 
 # All that a training writes before its first checkpoint, in this order.
 _FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
+# All that another method writes before config.json, which makes a run of it.
+_STATES_FILES = (QUANTIZER_FILE, STATES_FILE, MAP_FILES["minimal"])
 
 Source = (
     Walks | TextSource | TrainingData | str | Path | Any
@@ -100,8 +104,9 @@ def learn(
     resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
         are steps in all, and a training that had come to its end starts again at its full learning rate.
     early_maps: write a map now and then during training, for `cogmap serve` to show.
-    Ctrl-C ends the training early, saves a checkpoint and builds the map; a second one ends it all. SIGTERM saves a
-    checkpoint and raises `Stopped`. A process that is killed leaves a folder that can be resumed.
+    Ctrl-C and SIGTERM end the training early, save a checkpoint and build the map; a second one ends it all. After
+    SIGTERM, which asks the program to end and not only the training, `Stopped` is raised when the map is written.
+    A process that is killed leaves a folder that can be resumed.
     """
     if method != "tdb":
         _refuse(rooms, "rooms", "TDB, not for other methods")
@@ -285,10 +290,11 @@ def _train(
         elif processes.is_main:
             _begin(folder, data, model, training, chosen)
         shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
-        if train(trainer, folder, shown) == "terminated":
-            raise Stopped(f"stopped by SIGTERM after {trainer.done_steps} steps: resume with --resume")
+        end = train(trainer, folder, shown)
         if processes.is_main:
             _finish(folder, trainer, data, device)
+        if end == "terminated":
+            raise Stopped(f"stopped by SIGTERM after {trainer.done_steps} steps: resume with --resume")
 
 
 def _begin(
@@ -317,13 +323,15 @@ def _clear(out: Path) -> None:
         return
     if not out.is_dir() or not _is_untrained(out):
         raise BadOutput(f"the run folder must be new or empty, {out} is not: give another --out, or --resume")
-    for name in _FIRST_FILES:
+    for name in (*_FIRST_FILES, *_STATES_FILES):
         (out / name).unlink(missing_ok=True)
 
 
 def _is_untrained(folder: Path) -> bool:
-    """Whether a folder holds nothing but what a training writes before its first checkpoint."""
+    """Whether a folder holds nothing but what a method writes before there is something to resume or to open."""
     held = {path.name for path in folder.iterdir()}
+    if STATES_FILE in held and held <= {*_STATES_FILES, LOCK_FILE}:
+        return True
     if not held <= {*_FIRST_FILES, LOCK_FILE, checkpoint_path(folder).parent.name}:
         return False
     metrics = folder / METRICS_FILE

@@ -35,9 +35,9 @@ def learn_states(walks: Walks, folder: Path, method: Method, choices: Mapping[st
     held = hold_out(walks, np.zeros(walks.observations.shape, dtype=np.int64), None)
     counts, name = _learned(held, method, choices, tell)
     record = map_of_states(counts, walks, trust(counts, held).by_map)
-    _save_config(folder, walks, method, name, choices)
     save_states(folder / STATES_FILE, expect(counts, walks).counts)
     save_map(folder / MAP_FILES["minimal"], record)
+    _save_config(folder, walks, method, name, choices)  # last: with it, the folder is a run
 
 
 def map_of_states(counts: StateCounts, walks: Walks, explained: float | None = None) -> CognitiveMap:

@@ -162,6 +162,10 @@ def _write(folder: Path, walks: Iterator[Walk]) -> None:
     with LogWriter(draft, np.int32, np.int32) as writer:
         for number, (seen, taken, line) in enumerate(walks):
             stated = line if stated is None else stated
+            if "rewards" in line:
+                raise BadWalks(
+                    f"walk {number} has rewards, for which a {SUFFIX} folder has no place: leave them out"
+                )
             if len(seen) < 2:
                 raise BadWalks(f"a walk must have at least 2 steps, walk {number} has {len(seen)}")
             pending[0].extend(words[0].numbers(seen))

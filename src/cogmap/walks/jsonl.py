@@ -9,7 +9,7 @@ write them, because walks may show only a part of their vocabulary.
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Iterator
 from itertools import chain
 from typing import Any
@@ -24,6 +24,7 @@ from cogmap.walks.log import each_walk
 from cogmap.walks.ragged import Column, walks_from_columns, with_rewards
 
 Lines = list[tuple[int, dict[str, Any]]]  # line number, counted from 1, and content
+_LARGEST = sys.float_info.max  # an integer of JSON may be larger
 _FORM = 'must be an object {"observations": [...], "actions": [...]}'
 
 
@@ -56,7 +57,7 @@ def _rewards(number: int, line: dict[str, Any], moves: int) -> Floats:
             f"line {number}: `rewards` must be a list of {moves} or {moves + 1} numbers, got {got}"
         )
     for value in values:
-        if type(value) not in (int, float) or not math.isfinite(value):
+        if type(value) not in (int, float) or not -_LARGEST <= value <= _LARGEST:  # nor is NaN
             raise BadWalks(f"line {number}: `rewards` must hold finite numbers, got {_shown(value)}")
     return np.array(values[:moves], dtype=np.float64)
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.checks import checked
-from cogmap.errors import BadWalks
+from cogmap.errors import BadOutput, BadWalks
 from cogmap.files import ArrayWriter, map_array, read_json, write_folder, write_json
 from cogmap.records import Booleans, Integers, Labels, Walks
 from cogmap.walks.vocabulary import MOST_INDICES, check_labels, new_numbers, refuse_unknown
@@ -402,6 +402,10 @@ class LogWriter:
 
 def save_log(path: Path, walks: Walks) -> None:
     """Write walks to a folder, whole or not at all."""
+    if walks.rewards is not None:
+        raise BadOutput(
+            f"a {SUFFIX} folder has no rewards, these walks do: write them as .npz, .jsonl or .csv"
+        )
     log = log_of(walks)
     with write_folder(path) as folder:
         kinds = small_type(log.num_observations), small_type(log.num_actions)
