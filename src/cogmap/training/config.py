@@ -33,6 +33,7 @@ RANGES = {
     "present_weight": (0.0, 1e30),
 }
 MOST_THREADS = 1024
+FURTHER_EVERY = 4  # neighbouring steps see much the same future, so training at some of them is enough
 MOST_LOGITS, FEWEST_LANES = 1 << 26, 4  # of a training step
 FEWEST_CODES, MOST_CODES = 64, 1000
 TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
@@ -48,6 +49,7 @@ class TrainingConfig:
     minutes: float | None = None  # at most, with a margin for the map: training gets nine tenths
     batch_size: int = 80
     window: int = 40  # steps encoded at once
+    further_every: int = 1  # heads beyond the first are trained at one step of so many
     fresh_share: float = 0.6  # of the lanes that start afresh at each window instead of continuing
     start_share: float = 0.0  # of the fresh lanes that start with their walk; the others start anywhere
     carry_state: bool = True  # lanes that continue keep the encoder's state
@@ -65,9 +67,10 @@ class TrainingConfig:
     present_weight: float = 0.0  # of the auxiliary loss on the present observation's target
     validate_every: int = 50
     threads: int | None = None  # to compute with; None chooses by the speed of steps
+    bfloat16: bool | None = None  # products of a step in bfloat16; None: where the device has units for it
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "window", "validate_every"):
+        for name in ("steps", "batch_size", "window", "further_every", "validate_every"):
             if getattr(self, name) < 1:
                 raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
             if getattr(self, name) > LONGEST:
@@ -157,6 +160,7 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         bottleneck_mean=True,
         warm_up=0,
         hold_out=False,
+        bfloat16=False,
     )
     return model, training
 
@@ -168,14 +172,20 @@ def _fast_transformer(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, 
         base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width, dropout=dropout
     )
     training = TrainingConfig(
-        batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
+        batch_size=32,
+        window=100,
+        further_every=FURTHER_EVERY,
+        fresh_share=1.0,
+        carry_state=False,
+        learning_rate=2e-3,
+        muon_rate=0.02,
     )
     return model, training
 
 
 def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
     width = 128 if steps_seen < SMALL_LOG else 256
-    usual = TrainingConfig()
+    usual = TrainingConfig(further_every=FURTHER_EVERY)
     # A step computes a logit for each target: with a vocabulary of words, fewer lanes at a time.
     lanes = MOST_LOGITS // (usual.window * base.prediction_steps * base.num_targets)
     batch_size = min(usual.batch_size, max(FEWEST_LANES, lanes))

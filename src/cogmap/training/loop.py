@@ -32,6 +32,7 @@ from cogmap.training.checkpoint import (
 )
 from cogmap.training.config import TRAINING_SHARE, TrainingConfig
 from cogmap.training.devices import GradientSums, Processes
+from cogmap.training.heap import kept_memory
 from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
@@ -146,7 +147,7 @@ class Trainer:
         """One update on the next window."""
         started = time.perf_counter()
         torch.set_num_threads(self.threads.next)
-        lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device)
+        lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device, self._further())
         carried = self.state.reset(lanes.fresh) if self.state is not None else None
         report, self.state = update(
             self.model,
@@ -170,6 +171,11 @@ class Trainer:
         self._reports.append(report)
         self.schedule.apply_limits(self.done_steps, self.seconds, self.limits)
         return report
+
+    def _further(self) -> slice:
+        """The steps of the next window at which heads beyond the first are trained: in turn all of them."""
+        every = min(self.config.further_every, self.sampler.steps)
+        return slice(self.done_steps % every, None, every)
 
     def _check_finite(self, reports: list[StepReport]) -> None:
         """The last reports of this training must hold finite losses."""
@@ -336,7 +342,7 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> End:
         trainer.save(folder)  # so that a training killed before its first validation can be resumed
     progress.begin(trainer.model.config.name)
     try:
-        with noted_signals() as noted:
+        with noted_signals() as noted, kept_memory():
             while not trainer.finished and noted.received is None:
                 _advance_and_tell(trainer, folder, progress)
             reason = _reason(trainer, noted.received)

@@ -12,19 +12,29 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from cogmap.models.bottleneck import EMABottlenecks
+from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.seen_set_encoder import SeenSetEncoder
-from cogmap.models.tdb import TDB, Forward, Model, previous_actions
+from cogmap.models.tdb import EVERY_STEP, TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
-from cogmap.training.devices import GradientSums
+from cogmap.training.devices import GradientSums, has_bfloat16
 from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
 from cogmap.training.optimizers import Optimizers
 from cogmap.walks.batches import Window
 
 
-def lower_precision(device_type: str) -> AbstractContextManager[object]:
-    """Products in bfloat16 on a GPU, which has units for it; weights, sums and losses stay in 32 bits."""
-    return torch.autocast("cuda", torch.bfloat16) if device_type == "cuda" else nullcontext()
+def lower_precision(
+    device_type: str, model: ModelConfig, wanted: bool | None
+) -> AbstractContextManager[object]:
+    """Products in bfloat16; weights, codes and losses stay in 32 bits. None: where that is faster.
+
+    That is where the device has units for it, on a CPU for the fast GRU and the fast transformer.
+    """
+    plain = model.form == "fast" and model.encoder != "lstm" and not model.slot_encoder
+    faster = has_bfloat16(device_type) and (plain or device_type != "cpu")
+    return (
+        torch.autocast(device_type, torch.bfloat16) if wanted or (wanted is None and faster) else nullcontext()
+    )
 
 
 def make_teacher(student: nn.Module, decay: float) -> AveragedModel:
@@ -53,7 +63,8 @@ class Lanes:
     known: Tensor  # (B, T + S - 1)
     previous_action: Tensor  # (B,)
     fresh: Tensor  # (B,)
-    totals: Tensor  # (S,) known targets s + 1 steps ahead, over all processes
+    totals: Tensor  # (S,) known targets s + 1 steps ahead that are predicted, over all processes
+    further: slice  # the steps at which heads beyond the first predict
 
 
 class StepReport:
@@ -92,9 +103,14 @@ class StepReport:
         return StepReport(self.losses, self.right, self.known, self.codes)
 
 
-def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -> Lanes:
+def take_lanes(
+    window: Window, lanes: slice, ahead: int, device: torch.device, further: slice = EVERY_STEP
+) -> Lanes:
     steps = window.observations.shape[1]
-    totals = [window.known[:, offset : offset + steps].sum() for offset in range(ahead)]
+    totals = [
+        window.known[:, offset : offset + steps][:, further if offset else EVERY_STEP].sum()
+        for offset in range(ahead)
+    ]
 
     def tensor(name: str) -> Tensor:
         part = torch.from_numpy(getattr(window, name)[lanes])
@@ -108,6 +124,7 @@ def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -
         previous_action=tensor("previous_action").long(),
         fresh=tensor("fresh"),
         totals=torch.tensor(totals).clamp_min(1).float().to(device, non_blocking=True),
+        further=further,
     )
 
 
@@ -134,9 +151,15 @@ def update(
         if teacher is not None and teacher.n_averaged == 0:
             # The first update copies the student, including its dictionary.
             update_teacher(teacher, model)
-    with lower_precision(lanes.observations.device.type):
+    with lower_precision(lanes.observations.device.type, model.config, config.bfloat16):
         result = model(
-            lanes.observations, lanes.actions, lanes.previous_action, state, strength, config.carry_state
+            lanes.observations,
+            lanes.actions,
+            lanes.previous_action,
+            state,
+            strength,
+            config.carry_state,
+            lanes.further,
         )
         losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()
@@ -163,7 +186,11 @@ def _losses(
     strength: float,
     config: TrainingConfig,
 ) -> dict[str, Tensor]:
-    losses = {"observation": observation_loss(result.logits, lanes.targets, lanes.known, lanes.totals)}
+    losses = {
+        "observation": observation_loss(
+            result.logits, lanes.targets, lanes.known, lanes.totals, lanes.further
+        )
+    }
     steps = lanes.observations.shape[1]
     if result.quantized is not None:
         losses["bottleneck"] = strength * bottleneck_loss(
