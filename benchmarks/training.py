@@ -38,7 +38,6 @@ OUR_ROWS = Path("results/table-1.csv")
 ROOMS = {"6x8": (6, 8, 512), "15x20": (15, 20, 2048)}  # height, width, walks of 400 steps
 SETTINGS = {  # of a training step: the plain one, and what replaces it by default
     "products in bfloat16": ({"bfloat16": False}, {"bfloat16": True}),
-    "further heads at some steps": ({"further_every": 1}, {}),
 }
 TURNS = 12
 

@@ -23,8 +23,7 @@ from cogmap.training.devices import Processes, choose_device
 from cogmap.training.loop import CHECKPOINT_FILE, METRICS_FILE, Trainer, train
 from cogmap.training.progress import Silent
 from cogmap.training.split import split_walks
-from cogmap.training.step import Lanes, make_teacher, take_lanes, update_teacher
-from cogmap.walks.batches import Window
+from cogmap.training.step import make_teacher, update_teacher
 from cogmap.walks.sample import sample_walks
 
 TINY = ModelConfig(
@@ -58,9 +57,9 @@ KINDS = {
     "lstm": (replace(TINY, encoder="lstm"), replace(SHORT, muon_rate=None)),
     "gru in bfloat16": (
         replace(TINY, encoder="gru"),
-        replace(SHORT, muon_rate=None, bfloat16=True, further_every=3),
+        replace(SHORT, muon_rate=None, bfloat16=True),
     ),
-    "transformer in bfloat16": (TINY, replace(SHORT, carry_state=False, bfloat16=True, further_every=3)),
+    "transformer in bfloat16": (TINY, replace(SHORT, carry_state=False, bfloat16=True)),
     "teacher": (
         replace(TINY, encoder="gru", next_encoding=True, bottlenecks=2),
         replace(SHORT, muon_rate=None),
@@ -124,26 +123,6 @@ def test_resumed_equals_uninterrupted_bit_for_bit(kind: str, tmp_path: Path) -> 
     untimed = [[{k: v for k, v in row.items() if k != "seconds"} for row in t.rows] for t in (again, whole)]
     assert untimed[0] == untimed[1]
     assert len((tmp_path / "halves" / METRICS_FILE).read_text().splitlines()) == len(again.rows) == 4
-
-
-def test_further_heads_are_trained_at_all_steps_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[int] = []
-
-    def noted(window: Window, lanes: slice, ahead: int, device: torch.device, further: slice) -> Lanes:
-        taken = take_lanes(window, lanes, ahead, device, further)
-        at = np.arange(window.observations.shape[1])[further]
-        assert taken.totals.tolist() == [
-            window.known[:, offset : offset + 8][:, at if offset else slice(None)].sum()
-            for offset in range(ahead)
-        ]
-        seen.extend(at)
-        return taken
-
-    monkeypatch.setattr("cogmap.training.loop.take_lanes", noted)
-    trainer = a_trainer("gru in bfloat16")
-    for _ in range(3):
-        trainer.step()
-    assert sorted(seen) == list(range(8))
 
 
 def test_same_seed_same_weights_another_seed_others() -> None:

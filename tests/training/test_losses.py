@@ -19,17 +19,6 @@ def test_observation_loss_is_the_mean_over_steps_ahead_of_mean_surprise() -> Non
     assert loss.item() == pytest.approx((-math.log(0.75) - math.log(0.5)) / 2)
 
 
-def test_heads_beyond_the_first_may_predict_at_some_steps_only() -> None:
-    generator = torch.Generator().manual_seed(0)
-    first, second = (torch.randn(2, 7, 3, generator=generator) for _ in range(2))
-    targets, known = torch.randint(3, (2, 8), generator=generator), torch.ones(2, 8)
-    some = slice(1, None, 3)
-    found = observation_loss([first, second[:, some]], targets, known, torch.tensor([14.0, 4.0]), some)
-    surprise = -second.log_softmax(2).gather(2, targets[:, 1:, None])[:, [1, 4]].mean()
-    alone = observation_loss([first], targets, known, torch.tensor([14.0]))
-    assert found.item() == pytest.approx((alone.item() + surprise.item()) / 2)
-
-
 def test_observation_loss_leaves_unknown_steps_out() -> None:
     logits = torch.tensor([[[5.0, 0.0], [0.0, 5.0]]], requires_grad=True)
     known = torch.tensor([[True, False]])

@@ -16,14 +16,12 @@ from cogmap.models.seen_set_encoder import SeenSetEncoder
 from cogmap.models.slot_encoder import SlotEncoder
 from cogmap.models.transformer import TransformerEncoder
 
-EVERY_STEP = slice(None)
-
 
 @dataclass(frozen=True)
 class Forward:
     """The results of a forward pass over a window."""
 
-    logits: tuple[Tensor, ...]  # S tensors (B, N or fewer, targets), for the observation s + 1 steps ahead
+    logits: tuple[Tensor, ...]  # S tensors (B, N, targets), for the observation s + 1 steps ahead
     quantized: Quantized | None  # None while the bottleneck is off, and for a vanilla model
     next_encoding: Tensor | None  # (B, N, M * W): g's prediction of the next step's vectors
     state: EncoderState | None  # None without `return_state`
@@ -53,13 +51,11 @@ class TDB(nn.Module):
         state: EncoderState | None = None,
         strength: float = 1.0,
         return_state: bool = True,
-        further: slice = EVERY_STEP,
     ) -> Forward:
         """Predict from observations (B, N) and the actions after them (B, N + S - 1).
 
         previous_action: (B,), the action before the first observation, counted from 1; 0 is none.
         strength: how far the bottleneck is annealed; at 0 it is off, and there are no codes.
-        further: the steps at which heads beyond the first predict.
         """
         steps = observations.shape[1]
         before = previous_actions(actions, previous_action, steps)
@@ -68,22 +64,20 @@ class TDB(nn.Module):
         vectors = self.bottlenecks.project(outputs).flatten(2) if quantized is None else quantized.vectors
         # A CPU gains nothing from narrow products in lower precision.
         with torch.autocast("cpu", enabled=False):
-            logits, next_encoding = self._predict(vectors, quantized, actions, further)
+            logits, next_encoding = self._predict(vectors, quantized, actions)
         return Forward(logits, quantized, next_encoding, state)
 
     def _predict(
-        self, vectors: Tensor, quantized: Quantized | None, actions: Tensor, further: slice
+        self, vectors: Tensor, quantized: Quantized | None, actions: Tensor
     ) -> tuple[tuple[Tensor, ...], Tensor | None]:
         """The logits of all heads, and g's prediction, from vectors (B, N, M * W)."""
         steps = vectors.shape[1]
-        at = [EVERY_STEP] + [further] * (len(self.heads) - 1)
         logits = tuple(
-            head(vectors[:, some], following_actions(actions, sequence, steps)[:, some])
-            for sequence, (head, some) in enumerate(zip(self.heads, at, strict=True), 1)
+            head(vectors, following_actions(actions, sequence, steps))
+            for sequence, head in enumerate(self.heads, 1)
         )
         if self.code_logits is not None and quantized is not None:
-            of_codes = self.code_logits(quantized.codes)
-            logits = tuple(one + own[:, some] for one, own, some in zip(logits, of_codes, at, strict=True))
+            logits = tuple(map(torch.add, logits, self.code_logits(quantized.codes)))
         next_encoding = None
         if self.to_next_encoding is not None and quantized is not None:
             next_encoding = self.to_next_encoding(vectors, following_actions(actions, 1, steps))
@@ -131,9 +125,8 @@ class VanillaModel(nn.Module):
         state: EncoderState | None = None,
         strength: float = 1.0,
         return_state: bool = True,
-        further: slice = EVERY_STEP,
     ) -> Forward:
-        """As in `TDB`. `strength` and `further` are ignored, and `previous_action` is used only with `action_at_head`."""
+        """As in `TDB`. `strength` is ignored, and `previous_action` is used only with `action_at_head`."""
         steps = observations.shape[1]
         if self.head is None:
             outputs, state = self.encoder(observations, actions[:, :steps] + 1, state, return_state)

@@ -33,7 +33,6 @@ RANGES = {
     "present_weight": (0.0, 1e30),
 }
 MOST_THREADS = 1024
-FURTHER_EVERY = 4  # neighbouring steps see much the same future, so training at some of them is enough
 MOST_LOGITS, FEWEST_LANES = 1 << 26, 4  # of a training step
 FEWEST_CODES, MOST_CODES = 64, 1000
 TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
@@ -49,7 +48,6 @@ class TrainingConfig:
     minutes: float | None = None  # at most, with a margin for the map: training gets nine tenths
     batch_size: int = 80
     window: int = 40  # steps encoded at once
-    further_every: int = 1  # heads beyond the first are trained at one step of so many
     fresh_share: float = 0.6  # of the lanes that start afresh at each window instead of continuing
     start_share: float = 0.0  # of the fresh lanes that start with their walk; the others start anywhere
     carry_state: bool = True  # lanes that continue keep the encoder's state
@@ -70,7 +68,7 @@ class TrainingConfig:
     bfloat16: bool | None = None  # products of a step in bfloat16; None: where the device has units for it
 
     def __post_init__(self) -> None:
-        for name in ("steps", "batch_size", "window", "further_every", "validate_every"):
+        for name in ("steps", "batch_size", "window", "validate_every"):
             if getattr(self, name) < 1:
                 raise BadConfig(f"`{name}` must be at least 1, got {getattr(self, name)}")
             if getattr(self, name) > LONGEST:
@@ -172,24 +170,21 @@ def _fast_transformer(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, 
         base, form="fast", width=width, layers=layers, heads=heads, mlp_width=2 * width, dropout=dropout
     )
     training = TrainingConfig(
-        batch_size=32,
-        window=100,
-        further_every=FURTHER_EVERY,
-        fresh_share=1.0,
-        carry_state=False,
-        learning_rate=2e-3,
-        muon_rate=0.02,
+        batch_size=32, window=100, fresh_share=1.0, carry_state=False, learning_rate=2e-3, muon_rate=0.02
     )
     return model, training
 
 
 def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, TrainingConfig]:
     width = 128 if steps_seen < SMALL_LOG else 256
-    usual = TrainingConfig(further_every=FURTHER_EVERY)
+    usual = TrainingConfig()
     # A step computes a logit for each target: with a vocabulary of words, fewer lanes at a time.
     lanes = MOST_LOGITS // (usual.window * base.prediction_steps * base.num_targets)
     batch_size = min(usual.batch_size, max(FEWEST_LANES, lanes))
-    return replace(base, form="fast", width=width, layers=1), replace(usual, batch_size=batch_size)
+    # With few targets, wider heads take longer than the encoder and bring nothing.
+    head_width = min(width, base.head_width) if base.num_targets <= width else base.head_width
+    model = replace(base, form="fast", width=width, layers=1, head_width=head_width)
+    return model, replace(usual, batch_size=batch_size)
 
 
 def changed(

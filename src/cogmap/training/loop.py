@@ -147,7 +147,7 @@ class Trainer:
         """One update on the next window."""
         started = time.perf_counter()
         torch.set_num_threads(self.threads.next)
-        lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device, self._further())
+        lanes = take_lanes(self.sampler.next(), self.lanes, self.ahead, self.device)
         carried = self.state.reset(lanes.fresh) if self.state is not None else None
         report, self.state = update(
             self.model,
@@ -171,11 +171,6 @@ class Trainer:
         self._reports.append(report)
         self.schedule.apply_limits(self.done_steps, self.seconds, self.limits)
         return report
-
-    def _further(self) -> slice:
-        """The steps of the next window at which heads beyond the first are trained: in turn all of them."""
-        every = min(self.config.further_every, self.sampler.steps)
-        return slice(self.done_steps % every, None, every)
 
     def _check_finite(self, reports: list[StepReport]) -> None:
         """The last reports of this training must hold finite losses."""

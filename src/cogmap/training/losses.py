@@ -9,23 +9,19 @@ from torch import Tensor
 from torch.nn.functional import cross_entropy, normalize
 
 from cogmap.models.bottleneck import Quantized
-from cogmap.models.tdb import EVERY_STEP
 
 
-def observation_loss(
-    logits: Sequence[Tensor], targets: Tensor, known: Tensor, total: Tensor, further: slice = EVERY_STEP
-) -> Tensor:
+def observation_loss(logits: Sequence[Tensor], targets: Tensor, known: Tensor, total: Tensor) -> Tensor:
     """Equations 1 and 4: the mean over S of -log p(x_{n+s+1} | history, a_n, ..., a_{n+s}).
 
     `logits[s]` is (B, N, targets); `targets` and `known` are (B, N + S - 1) with entry n one step after step n.
     `total` (S,) is the number of known targets in the whole batch, over all processes.
-    further: the steps of `logits[1:]`.
     """
     losses = []
     for ahead, prediction in enumerate(logits):
-        steps, at = slice(ahead, ahead + logits[0].shape[1]), further if ahead else EVERY_STEP
-        loss = cross_entropy(prediction.transpose(1, 2), targets[:, steps][:, at], reduction="none")  # (B, N)
-        losses.append((loss * known[:, steps][:, at]).sum() / total[ahead])
+        steps = slice(ahead, ahead + prediction.shape[1])
+        loss = cross_entropy(prediction.transpose(1, 2), targets[:, steps], reduction="none")  # (B, N)
+        losses.append((loss * known[:, steps]).sum() / total[ahead])
     return torch.stack(losses).mean()
 
 

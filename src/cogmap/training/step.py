@@ -15,7 +15,7 @@ from cogmap.models.bottleneck import EMABottlenecks
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.seen_set_encoder import SeenSetEncoder
-from cogmap.models.tdb import EVERY_STEP, TDB, Forward, Model, previous_actions
+from cogmap.models.tdb import TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
 from cogmap.training.devices import GradientSums, has_bfloat16
 from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
@@ -31,10 +31,9 @@ def lower_precision(
     That is where the device has units for it, on a CPU for the fast GRU and the fast transformer.
     """
     plain = model.form == "fast" and model.encoder != "lstm" and not model.slot_encoder
-    faster = has_bfloat16(device_type) and (plain or device_type != "cpu")
-    return (
-        torch.autocast(device_type, torch.bfloat16) if wanted or (wanted is None and faster) else nullcontext()
-    )
+    if wanted is None:
+        wanted = has_bfloat16(device_type) and (plain or device_type != "cpu")
+    return torch.autocast(device_type, torch.bfloat16) if wanted else nullcontext()
 
 
 def make_teacher(student: nn.Module, decay: float) -> AveragedModel:
@@ -63,8 +62,7 @@ class Lanes:
     known: Tensor  # (B, T + S - 1)
     previous_action: Tensor  # (B,)
     fresh: Tensor  # (B,)
-    totals: Tensor  # (S,) known targets s + 1 steps ahead that are predicted, over all processes
-    further: slice  # the steps at which heads beyond the first predict
+    totals: Tensor  # (S,) known targets s + 1 steps ahead, over all processes
 
 
 class StepReport:
@@ -103,14 +101,9 @@ class StepReport:
         return StepReport(self.losses, self.right, self.known, self.codes)
 
 
-def take_lanes(
-    window: Window, lanes: slice, ahead: int, device: torch.device, further: slice = EVERY_STEP
-) -> Lanes:
+def take_lanes(window: Window, lanes: slice, ahead: int, device: torch.device) -> Lanes:
     steps = window.observations.shape[1]
-    totals = [
-        window.known[:, offset : offset + steps][:, further if offset else EVERY_STEP].sum()
-        for offset in range(ahead)
-    ]
+    totals = [window.known[:, offset : offset + steps].sum() for offset in range(ahead)]
 
     def tensor(name: str) -> Tensor:
         part = torch.from_numpy(getattr(window, name)[lanes])
@@ -124,7 +117,6 @@ def take_lanes(
         previous_action=tensor("previous_action").long(),
         fresh=tensor("fresh"),
         totals=torch.tensor(totals).clamp_min(1).float().to(device, non_blocking=True),
-        further=further,
     )
 
 
@@ -153,13 +145,7 @@ def update(
             update_teacher(teacher, model)
     with lower_precision(lanes.observations.device.type, model.config, config.bfloat16):
         result = model(
-            lanes.observations,
-            lanes.actions,
-            lanes.previous_action,
-            state,
-            strength,
-            config.carry_state,
-            lanes.further,
+            lanes.observations, lanes.actions, lanes.previous_action, state, strength, config.carry_state
         )
         losses = _losses(model, teacher, result, lanes, state, strength, config)
     optimizers.zero_grad()
@@ -186,11 +172,7 @@ def _losses(
     strength: float,
     config: TrainingConfig,
 ) -> dict[str, Tensor]:
-    losses = {
-        "observation": observation_loss(
-            result.logits, lanes.targets, lanes.known, lanes.totals, lanes.further
-        )
-    }
+    losses = {"observation": observation_loss(result.logits, lanes.targets, lanes.known, lanes.totals)}
     steps = lanes.observations.shape[1]
     if result.quantized is not None:
         losses["bottleneck"] = strength * bottleneck_loss(
