@@ -1,7 +1,8 @@
 """Recurrent encoders. On CPUs the GRU has its own forward and backward pass.
 
 Why: torch's GRU on a CPU accumulates the weight gradient at every time step. Here one matrix product over all steps
-computes it. `python -m benchmarks.training` prints how many times faster that is.
+computes it, and products may be in lower precision while the state is not. `python -m benchmarks.training` prints how
+many times faster that is.
 """
 
 from __future__ import annotations
