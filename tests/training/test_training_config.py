@@ -103,18 +103,6 @@ def test_only_a_transformer_on_a_very_small_log_gets_dropout() -> None:
     assert dropout("transformer", 100_000) == dropout("gru", 1000) == 0.0
 
 
-def test_heads_of_a_narrow_gru_are_as_wide_as_it_unless_there_are_many_targets() -> None:
-    def head_width(steps: int, **sizes: int) -> int:
-        base = ModelConfig(
-            **{"num_observations": 4, "num_actions": 4, "num_targets": 4} | sizes, encoder="gru"
-        )
-        return preset_configs("fast", base, steps)[0].head_width
-
-    assert head_width(1000) == 128
-    assert head_width(400_000) == head_width(1000, num_targets=129) == 256
-    assert head_width(1000, head_width=32) == 32
-
-
 @pytest.mark.parametrize("units", [False, True])
 def test_products_are_in_bfloat16_where_that_is_faster(units: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": units})

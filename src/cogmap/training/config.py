@@ -181,10 +181,7 @@ def _fast_recurrent(base: ModelConfig, steps_seen: int) -> tuple[ModelConfig, Tr
     # A step computes a logit for each target: with a vocabulary of words, fewer lanes at a time.
     lanes = MOST_LOGITS // (usual.window * base.prediction_steps * base.num_targets)
     batch_size = min(usual.batch_size, max(FEWEST_LANES, lanes))
-    # With few targets, wider heads take longer than the encoder and bring nothing.
-    head_width = min(width, base.head_width) if base.num_targets <= width else base.head_width
-    model = replace(base, form="fast", width=width, layers=1, head_width=head_width)
-    return model, replace(usual, batch_size=batch_size)
+    return replace(base, form="fast", width=width, layers=1), replace(usual, batch_size=batch_size)
 
 
 def changed(
