@@ -8,13 +8,16 @@ from __future__ import annotations
 import csv
 import resource
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import numpy as np
 import torch
+from benchmarks._report import Figure, report
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.models.config import ModelConfig
@@ -24,13 +27,19 @@ from cogmap.models.slot_encoder import SlotScan
 from cogmap.records import Walks
 from cogmap.training.config import TrainingConfig, preset_configs
 from cogmap.training.devices import Processes
-from cogmap.training.loop import Trainer
+from cogmap.training.loop import Trainer, train
 from cogmap.training.optimizers import Muon
+from cogmap.training.progress import Silent
 from cogmap.training.split import split_walks
 from cogmap.walks.sample import sample_walks
 
 STEPS_TO_98 = {1: 8300, 4: 4000}  # the paper's TrainingAbove98 of TDB(S=3, M)
 OUR_ROWS = Path("results/table-1.csv")
+ROOMS = {"6x8": (6, 8, 512), "15x20": (15, 20, 2048)}  # height, width, walks of 400 steps
+SETTINGS = {  # of a training step: the plain one, and what replaces it by default
+    "products in bfloat16": ({"bfloat16": False}, {"bfloat16": True}),
+}
+TURNS = 12
 
 
 def base_config(walks: Walks, **changes: object) -> ModelConfig:
@@ -152,12 +161,70 @@ def muon_ratio(walks: Walks) -> float:
     return seconds_of(torchs.step, 10) / seconds_of(ours.step, 10)
 
 
+def room_walks(name: str) -> Walks:
+    height, width, walks = ROOMS[name]
+    room = AliasedRoom(height=height, width=width, observations=4, seed=0)
+    return sample_walks(room, walks, 400, np.random.default_rng(0))[0]
+
+
+def fast_configs(walks: Walks, encoder: str) -> tuple[ModelConfig, TrainingConfig]:
+    model, training = preset_configs("fast", base_config(walks, encoder=encoder), int(walks.lengths.sum()))
+    return model, replace(training, bottleneck_from=0, threads=1)
+
+
+def trained_figure(name: str, encoder: str, walks: Walks, steps: int = 20) -> Figure:
+    """Processor time of a step of `cogmap learn` on one thread, with one validation in 20 steps."""
+    model, training = fast_configs(walks, encoder)
+    training = replace(training, steps=steps, validate_every=steps, warm_up=0, decays=False)
+    data = split_walks(walks, walks.observations, 0)
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder, "checkpoint").mkdir()
+        trainer = Trainer(model, training, data, torch.device("cpu"), Processes())
+        start = time.process_time()
+        train(trainer, Path(folder), Silent())
+        spent = time.process_time() - start
+    return Figure(f"{encoder}, {name}: a training step", 1000 * spent / steps, "ms of a core")
+
+
+def setting_figure(name: str, encoder: str, walks: Walks, setting: str) -> Figure:
+    """How many times as fast a step is by a setting: both in turns, so that other work slows both."""
+    model, training = fast_configs(walks, encoder)
+    data = split_walks(walks, walks.observations, 0)
+    both = [
+        Trainer(model, replace(training, **changes), data, torch.device("cpu"), Processes())
+        for changes in SETTINGS[setting]
+    ]
+    spent: list[list[float]] = [[], []]
+    for _ in range(TURNS):
+        for trainer, times in zip(both, spent, strict=True):
+            start = time.process_time()
+            trainer.step()
+            times.append(time.process_time() - start)
+    plain, chosen = (median(times[2:]) for times in spent)
+    return Figure(f"{encoder}, {name}: {setting}", plain / chosen)
+
+
+def step_figures() -> list[Figure]:
+    """What a step of a default training costs, and what its settings save. An earlier version may lack a setting."""
+    found = []
+    for name in ROOMS:
+        walks = room_walks(name)
+        for encoder in ("gru", "transformer"):
+            found.append(trained_figure(name, encoder, walks))
+            for setting, (plain, _) in SETTINGS.items():
+                if all(hasattr(TrainingConfig(), field) for field in plain):
+                    found.append(setting_figure(name, encoder, walks, setting))
+    for one in found:
+        print(f"{one.name}: {one.value:.2f} {one.unit}")
+    return found
+
+
 def main() -> bool:
+    good = report("training", step_figures())
     room = AliasedRoom(height=15, width=20, observations=4, seed=0)
     walks, _ = sample_walks(room, 2048, 400, np.random.default_rng(0))
     peak = peak_flops()
     print(f"matrix product peak of {torch.get_num_threads()} thread(s): {peak / 1e9:.0f} GFLOP/s")
-    good = True
     for bottlenecks in (1, 4):
         paper, same_width, fast = at_the_papers_size(walks, bottlenecks)
         to_98, ours_to_98 = paper * STEPS_TO_98[bottlenecks], fast * our_steps_to_98(bottlenecks)

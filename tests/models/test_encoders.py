@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import torch
 
+from cogmap.models.attention import Rotation
 from cogmap.models.config import ModelConfig
 from cogmap.models.inference import STEPS_AT_ONCE, StreamingEncoder, encode_and_predict
 from cogmap.models.recurrent import RecurrentEncoder
@@ -157,6 +158,44 @@ def test_gru_on_cpu_equals_torch_in_outputs_and_gradients() -> None:
     assert torch.allclose(own_state.tensors[0], final)
     for name, parameter in encoder.named_parameters():
         assert torch.allclose(gradients[name], parameter.grad), name
+
+
+@pytest.mark.parametrize("form", ["gru", "fast transformer"])
+def test_lower_precision_changes_outputs_and_gradients_a_little(form: str) -> None:
+    """A product in bfloat16 has 8 bits: errors of some hundredths, where a wrong term would be of the size of one."""
+    model = a_model(FORMS[form]).float().train()
+    walk, found = a_walk(), []
+    for enabled in (False, True):
+        model.zero_grad()
+        with torch.autocast("cpu", torch.bfloat16, enabled=enabled):
+            outputs = outputs_of(model, *walk)
+        outputs.square().sum().backward()
+        assert outputs.dtype == torch.float32
+        gradients = [each.grad for each in model.encoder.parameters() if each.grad is not None]
+        found.append([outputs.detach(), *(each.clone() for each in gradients)])
+    assert not torch.equal(found[0][0], found[1][0])
+    for exact, rough in zip(*found, strict=True):
+        assert (rough - exact).norm() <= 0.1 * exact.norm() + 1e-3
+
+
+def test_rotated_queries_and_keys_and_their_gradients() -> None:
+    """Against the formula as autograd differentiates it, in double precision."""
+    generator = torch.Generator().manual_seed(0)
+    query, key = (torch.randn(2, 3, 5, 8, generator=generator, dtype=torch.float64) for _ in range(2))
+    angles = torch.randn(2, 3, 5, 4, generator=generator, dtype=torch.float64)
+    inputs = [part.requires_grad_() for part in (query, key, angles)]
+    turned = [torch.complex(*part.chunk(2, dim=3)) * torch.exp(1j * angles) for part in (query, key)]
+    plain = [torch.cat([part.real, part.imag], dim=3) for part in turned]
+    own = Rotation.apply(*inputs)
+    weights = [torch.randn(part.shape, generator=generator, dtype=torch.float64) for part in own]
+    gradients = [
+        torch.autograd.grad(
+            sum((part * weight).sum() for part, weight in zip(parts, weights, strict=True)), inputs
+        )
+        for parts in (plain, own)
+    ]
+    for expected, got in zip([*plain, *gradients[0]], [*own, *gradients[1]], strict=True):
+        assert torch.allclose(expected, got)
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -49,11 +49,17 @@ SHORT = TrainingConfig(
     muon_rate=0.02,
     learning_rate=1e-2,
     threads=1,
+    bfloat16=False,  # on every processor alike
 )
 KINDS = {
     "transformer": (TINY, replace(SHORT, carry_state=False, fresh_share=1.0)),
     "gru": (replace(TINY, encoder="gru"), replace(SHORT, muon_rate=None)),
     "lstm": (replace(TINY, encoder="lstm"), replace(SHORT, muon_rate=None)),
+    "gru in bfloat16": (
+        replace(TINY, encoder="gru"),
+        replace(SHORT, muon_rate=None, bfloat16=True),
+    ),
+    "transformer in bfloat16": (TINY, replace(SHORT, carry_state=False, bfloat16=True)),
     "teacher": (
         replace(TINY, encoder="gru", next_encoding=True, bottlenecks=2),
         replace(SHORT, muon_rate=None),

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -74,12 +75,11 @@ def test_a_step_does_not_wait_for_the_device(kind: str, monkeypatch: pytest.Monk
     assert waits.found  # asking for them does wait
 
 
-def test_a_step_runs_with_products_in_bfloat16(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a GPU, here on the CPU: weights and losses stay in 32 bits and finite."""
-    monkeypatch.setattr(
-        "cogmap.training.step.lower_precision", lambda device: torch.autocast("cpu", torch.bfloat16)
-    )
-    model, config = KINDS["transformer"]
+@pytest.mark.parametrize("kind", ["transformer", "gru", "lstm", "slots", "seen set"])
+def test_a_step_runs_with_products_in_bfloat16(kind: str) -> None:
+    """Any processor can, with or without units for it: weights and losses stay in 32 bits and finite."""
+    model, config = KINDS[kind]
+    config = replace(config, bfloat16=True)
     walks = some_walks()
     trainer = Trainer(model, config, split_walks(walks, None, 0), torch.device("cpu"), Processes())
     first = trainer.step()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
+import torch
 
 from cogmap.errors import BadConfig
 from cogmap.models.config import EncoderKind, ModelConfig
 from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
+from cogmap.training.step import lower_precision
 
 MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
 
@@ -26,6 +29,7 @@ MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
         ("attention", "relative", "relative"),
         ("alternating", "True", True),
         ("alternating", "none", None),
+        ("bfloat16", "false", False),
     ],
 )
 def test_a_string_is_parsed_as_the_type_of_the_option(name: str, value: Any, meant: Any) -> None:
@@ -97,3 +101,23 @@ def test_only_a_transformer_on_a_very_small_log_gets_dropout() -> None:
 
     assert dropout("transformer", 99_999) == 0.1
     assert dropout("transformer", 100_000) == dropout("gru", 1000) == 0.0
+
+
+@pytest.mark.parametrize("units", [False, True])
+def test_products_are_in_bfloat16_where_that_is_faster(units: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx512_bf16": units})
+
+    def in_bfloat16(wanted: bool | None, **sizes: Any) -> bool:
+        with lower_precision("cpu", replace(MODEL, **sizes), wanted):
+            return torch.is_autocast_enabled("cpu")
+
+    assert in_bfloat16(None, encoder="gru") == in_bfloat16(None) == units
+    assert not in_bfloat16(None, encoder="lstm")
+    assert not in_bfloat16(None, form="paper")
+    assert in_bfloat16(True)
+    assert not in_bfloat16(False)
+
+
+def test_the_papers_preset_computes_in_32_bits() -> None:
+    assert preset_configs("paper", MODEL)[1].bfloat16 is False
+    assert preset_configs("fast", MODEL)[1].bfloat16 is None

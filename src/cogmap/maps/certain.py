@@ -20,7 +20,7 @@ from cogmap.records import CognitiveMap, PredictedFutures, Walks
 
 # Of the steps: where fewer follow moves that are sure, most of the machine could as well be another. Rare moves are few
 # steps, even if they are many moves.
-_SURE = 0.99
+_SURE = 0.97
 
 
 @dataclass(frozen=True, eq=False)

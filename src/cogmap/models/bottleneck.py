@@ -58,7 +58,8 @@ class Bottlenecks(nn.Module):
         """(B, N, D) -> (B, N, M, W). Without a projection all bottlenecks get the same output."""
         if self.to_projection is None:
             return outputs.unsqueeze(2).expand(-1, -1, self.count, -1)
-        projected: Tensor = self.to_projection(outputs)
+        with torch.autocast(outputs.device.type, enabled=False):  # codes are of exact vectors
+            projected: Tensor = self.to_projection(outputs.to(self.to_projection.weight.dtype))
         return projected.unflatten(2, (self.count, -1))
 
     def forward(self, outputs: Tensor, observations: Tensor, strength: float = 1.0) -> Quantized:
@@ -87,7 +88,8 @@ class Bottlenecks(nn.Module):
         # |y - d|^2 - |y|^2 as one matrix product: (y, 1) times (-2 d, |d|^2). The term |y|^2 is the same for all codes.
         norms = self.dictionary.square().sum(2, keepdim=True)  # (M, K, 1)
         against = torch.cat([-2 * self.dictionary, norms], dim=2).transpose(1, 2)
-        distances = torch.cat([flat, torch.ones_like(flat[..., :1])], dim=2) @ against  # (M, B * N, K)
+        with torch.autocast(flat.device.type, enabled=False):
+            distances = torch.cat([flat, torch.ones_like(flat[..., :1])], dim=2) @ against  # (M, B * N, K)
         if self.owners is not None:
             foreign = observations.reshape(-1, 1) != self.owners  # (B * N, K)
             distances = distances.masked_fill(foreign, torch.inf)

@@ -1,7 +1,8 @@
 """Recurrent encoders. On CPUs the GRU has its own forward and backward pass.
 
 Why: torch's GRU on a CPU accumulates the weight gradient at every time step. Here one matrix product over all steps
-computes it. `python -m benchmarks.training` prints how many times faster that is.
+computes it, and products may be in lower precision while the state is not. `python -m benchmarks.training` prints how
+many times faster that is.
 """
 
 from __future__ import annotations
@@ -13,6 +14,11 @@ from torch import Tensor, nn
 
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
+
+_tanh_backward, _sigmoid_backward = (
+    torch.ops.aten.tanh_backward.grad_input,
+    torch.ops.aten.sigmoid_backward.grad_input,
+)
 
 
 class RecurrentEncoder(nn.Module):
@@ -47,7 +53,9 @@ class RecurrentEncoder(nn.Module):
         dropping = self.training and self.drop.p > 0
         if self.is_gru and observations.device.type == "cpu" and not dropping:
             # The first layer's input gates come from a table instead of a matrix product.
-            return self._scan(self._first_gates(observations.t(), actions.t()), state)
+            with torch.autocast("cpu", enabled=False):
+                gates = self._first_gates(observations.t(), actions.t())
+            return self._scan(gates, state)
         embedded = self.observation_embedding(observations) + self.action_embedding(actions)  # (B, N, D)
         return self.encode_tokens(embedded, state)
 
@@ -62,7 +70,8 @@ class RecurrentEncoder(nn.Module):
             outputs, after = self._scan(self._input_gates(tokens.transpose(0, 1), layer=0), state)
         else:
             memory = state.tensors[0] if self.is_gru else state.tensors
-            outputs, memory = self.cell(tokens, memory)
+            with torch.autocast("cpu", enabled=False):  # torch's cells do not mix types there
+                outputs, memory = self.cell(tokens, memory)
             after = EncoderState((memory,) if self.is_gru else tuple(memory))
         return self.drop(outputs), after
 
@@ -84,7 +93,7 @@ class RecurrentEncoder(nn.Module):
         weight, bias = (self.cell.get_parameter(f"{name}_ih_l{layer}") for name in ("weight", "bias"))
         hidden_bias: Tensor = self.cell.get_parameter(f"bias_hh_l{layer}")
         reset_update_bias = nn.functional.pad(hidden_bias[: 2 * self.width], (0, self.width))
-        return nn.functional.linear(inputs, weight, bias + reset_update_bias)
+        return nn.functional.linear(inputs, weight, bias + reset_update_bias).to(weight.dtype)
 
     def _first_gates(self, observations: Tensor, actions: Tensor) -> Tensor:
         """(N, B, 3D) from observations and actions (N, B), by look-up; in a table of all pairs if there are few."""
@@ -98,42 +107,32 @@ class RecurrentEncoder(nn.Module):
         return nn.functional.embedding(observations * len(from_action) + actions, table)
 
 
-def gate_derivatives(
-    reset: Tensor, update: Tensor, candidate: Tensor, hidden_candidate: Tensor, before: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The factors of the gradients at reset, update and candidate that need no later step, for all steps at once.
-
-    All are (N, ..., D): the gates' values, the hidden state's input to the candidate, and the hidden state before.
-    """
-    of_reset = hidden_candidate * reset * (1 - reset)
-    of_update = (before - candidate) * update * (1 - update)
-    of_candidate = (1 - update) * (1 - candidate.square())
-    return of_reset, of_update, of_candidate
-
-
 def write_gate_gradients(
-    grad_hidden: Tensor,
-    derivatives: tuple[Tensor, Tensor, Tensor],
-    reset: Tensor,
-    step: int,
-    grad_gates: Tensor,
-    grad_candidate: Tensor,
-) -> None:
-    """Fill in the gradients of one step: at the hidden state's part of the gates, and at the candidate.
+    grad_hidden: Tensor, gates: tuple[Tensor, Tensor, Tensor, Tensor], before: Tensor, grad_inputs: Tensor
+) -> Tensor:
+    """Fill in the gradients of one step at the input gates (..., 3D). Returns that at the hidden state's part of the
+    candidate (..., D); its parts of the other gates are added to the inputs, and have the same gradient.
 
-    grad_hidden: (..., D), at the hidden state after the step. derivatives: from `gate_derivatives`.
-    reset, grad_candidate: (N, ..., D). grad_gates: (N, ..., 3D).
+    One step at a time: what a step needs fits in the processor's cache, what all steps need does not.
+
+    grad_hidden: (..., D), at the hidden state after the step. before: (..., D), the hidden state before it.
+    gates: reset, update, candidate, and the hidden state's input to the candidate, each (..., D).
     """
-    of_reset, of_update, of_candidate = derivatives
-    torch.mul(grad_hidden, of_candidate[step], out=grad_candidate[step])
-    grad_reset, grad_update, grad_hidden_candidate = grad_gates[step].chunk(3, dim=-1)
-    torch.mul(grad_candidate[step], of_reset[step], out=grad_reset)
-    torch.mul(grad_hidden, of_update[step], out=grad_update)
-    torch.mul(grad_candidate[step], reset[step], out=grad_hidden_candidate)
+    reset, update, candidate, hidden_candidate = gates
+    grad_reset, grad_update, grad_candidate = grad_inputs.chunk(3, dim=-1)
+    through = torch.addcmul(grad_hidden, grad_hidden, update, value=-1)
+    _tanh_backward(through, candidate, grad_input=grad_candidate)
+    _sigmoid_backward(torch.mul(grad_candidate, hidden_candidate, out=through), reset, grad_input=grad_reset)
+    torch.sub(before, candidate, out=through)
+    _sigmoid_backward(through.mul_(grad_hidden), update, grad_input=grad_update)
+    return torch.mul(grad_candidate, reset, out=through)
 
 
 class _GruScan(torch.autograd.Function):
-    """A GRU layer over all steps, given its input gates, in the order reset, update, candidate as in torch.nn.GRU."""
+    """A GRU layer over all steps, given its input gates, in the order reset, update, candidate as in torch.nn.GRU.
+
+    Under autocast the products with the weights are in its lower precision, all else is as exact as the inputs.
+    """
 
     @staticmethod
     def forward(
@@ -141,19 +140,23 @@ class _GruScan(torch.autograd.Function):
     ) -> tuple[Tensor, Tensor]:
         steps, walks, _ = input_gates.shape
         width = first.shape[1]
-        reset_update = input_gates[..., : 2 * width].clone()  # (N, B, 2D)
-        candidate = input_gates[..., 2 * width :].clone()  # (N, B, D)
+        widths = (2 * width, width)
+        weight = weight.to(product_type(weight))
+        reset_update = input_gates.new_empty(steps, walks, 2 * width)
+        candidate = input_gates.new_empty(steps, walks, width)
         # The hidden state's input to the candidate.
         hidden_candidate = input_gates.new_empty(steps, walks, width)
         hidden = input_gates.new_empty(steps + 1, walks, width)
         hidden[0] = first
-        to_reset_update, to_candidate = weight[:, : 2 * width], weight[:, 2 * width :]
-        for step in range(steps):
-            before = hidden[step]
-            reset, update = reset_update[step].addmm_(before, to_reset_update).sigmoid_().chunk(2, dim=1)
-            torch.addmm(candidate_bias, before, to_candidate, out=hidden_candidate[step])
-            candidate[step].addcmul_(reset, hidden_candidate[step]).tanh_()
-            torch.lerp(candidate[step], before, update, out=hidden[step + 1])
+        inputs = input_gates.split(widths, dim=2)
+        parts = zip(*inputs, reset_update, candidate, hidden_candidate, hidden, hidden[1:], strict=False)
+        for gates_in, candidate_in, gates, new, own, before, after in parts:
+            from_gates, from_candidate = (before.to(weight.dtype) @ weight).split(widths, dim=1)
+            torch.add(gates_in, from_gates, out=gates)
+            torch.add(candidate_bias, from_candidate, out=own)
+            reset, update = gates.sigmoid_().chunk(2, dim=1)
+            _tanh(torch.addcmul(candidate_in, reset, own, out=new))
+            torch.lerp(new, before, update, out=after)
         context.save_for_backward(reset_update, candidate, hidden_candidate, hidden, weight)
         return hidden[1:], hidden[-1].clone()
 
@@ -162,16 +165,34 @@ class _GruScan(torch.autograd.Function):
         grad_outputs, grad_hidden = gradients
         reset_update, candidate, hidden_candidate, hidden, weight = context.saved_tensors
         steps, walks, width = candidate.shape
-        reset, update = reset_update.chunk(2, dim=2)
-        derivatives = gate_derivatives(reset, update, candidate, hidden_candidate, hidden[:-1])
-        grad_gates = candidate.new_empty(steps, walks, 3 * width)  # at the hidden state's part of the gates
-        grad_candidate = torch.empty_like(candidate)
+        # At the hidden state's part of the gates, in the precision of products.
+        grad_gates = weight.new_empty(steps, walks, 3 * width)
+        grad_inputs = candidate.new_empty(steps, walks, 3 * width)
         weight_back = weight.t().contiguous()
-        for step in range(steps - 1, -1, -1):
-            grad_hidden = grad_hidden + grad_outputs[step]
-            write_gate_gradients(grad_hidden, derivatives, reset, step, grad_gates, grad_candidate)
-            grad_hidden = torch.addmm(grad_hidden * update[step], grad_gates[step], weight_back)
+        saved = zip(*reset_update.chunk(2, dim=2), candidate, hidden_candidate, strict=True)
+        parts = zip(saved, hidden[:-1], grad_outputs, grad_gates, grad_inputs, strict=True)
+        for gates, before, grad_output, grad_own, grad_input in reversed(list(parts)):
+            grad_hidden = grad_hidden + grad_output
+            through_candidate = write_gate_gradients(grad_hidden, gates, before, grad_input)
+            grad_own[:, : 2 * width] = grad_input[:, : 2 * width]
+            grad_own[:, 2 * width :] = through_candidate
+            grad_hidden = grad_hidden.mul_(gates[1]).add_(grad_own @ weight_back)
         flat = grad_gates.view(steps * walks, 3 * width)
-        grad_weight = hidden[:-1].reshape(steps * walks, width).t() @ flat
-        grad_input_gates = torch.cat([grad_gates[..., : 2 * width], grad_candidate], dim=2)
-        return grad_input_gates, grad_hidden, grad_weight, flat[:, 2 * width :].sum(0)
+        grad_weight = hidden[:-1].view(steps * walks, width).to(weight.dtype).t() @ flat
+        return (
+            grad_inputs,
+            grad_hidden,
+            grad_weight.to(hidden.dtype),
+            flat[:, 2 * width :].sum(0).to(hidden.dtype),
+        )
+
+
+def product_type(weight: Tensor) -> torch.dtype:
+    """The type of a product with a weight: that of autocast where it is on, else the weight's."""
+    kind = weight.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else weight.dtype
+
+
+def _tanh(values: Tensor) -> Tensor:
+    """In place. torch's own takes six times as long as its sigmoid on a CPU."""
+    return values.mul_(2).sigmoid_().mul_(2).sub_(1)

@@ -22,7 +22,7 @@ from torch import Tensor, nn
 
 from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
-from cogmap.models.recurrent import gate_derivatives, write_gate_gradients
+from cogmap.models.recurrent import write_gate_gradients
 
 UNSEEN, SEEN, PRESENT = range(3)  # the input of a slot
 
@@ -173,17 +173,18 @@ class SlotScan(torch.autograd.Function):
         steps, slots, walks, width = candidate.shape
         lanes = torch.arange(walks, device=candidate.device)
         reset, update = reset_update.chunk(2, dim=3)
-        derivatives = gate_derivatives(reset, update, candidate, hidden_candidate, hidden[:-1])
         # At the hidden state's part of the gates.
         grad_gates = candidate.new_empty(steps, slots, walks, 3 * width)
-        grad_candidate = torch.empty_like(candidate)
+        grad_inputs = torch.empty_like(grad_gates)
         grad_shared = candidate.new_empty(steps, walks, 3 * width)  # at what all slots of a walk get
         weight_back, others_back = weight.t().contiguous(), others_weight.t().contiguous()
         for step in range(steps - 1, -1, -1):
             grad_hidden = grad_hidden + grad_outputs[step]
-            write_gate_gradients(grad_hidden, derivatives, reset, step, grad_gates, grad_candidate)
-            grad_shared[step, :, : 2 * width] = grad_gates[step, :, :, : 2 * width].sum(dim=0)
-            grad_shared[step, :, 2 * width :] = grad_candidate[step].sum(dim=0)
+            gates = reset[step], update[step], candidate[step], hidden_candidate[step]
+            grad_own_candidate = write_gate_gradients(grad_hidden, gates, hidden[step], grad_inputs[step])
+            grad_gates[step, ..., : 2 * width] = grad_inputs[step, ..., : 2 * width]
+            grad_gates[step, ..., 2 * width :] = grad_own_candidate
+            grad_shared[step] = grad_inputs[step].sum(dim=0)
             grad_mean, grad_present = (grad_shared[step] @ others_back).chunk(2, dim=1)  # (B, W) each
             grad_hidden = (grad_hidden * update[step]).add_(grad_mean / slots)
             flat_gates = grad_gates[step].view(slots * walks, 3 * width)
@@ -192,5 +193,4 @@ class SlotScan(torch.autograd.Function):
         flat = grad_gates.view(-1, 3 * width)
         grad_weight = hidden[:-1].reshape(-1, width).t() @ flat
         grad_others = others.view(-1, 2 * width).t() @ grad_shared.view(-1, 3 * width)
-        grad_input_gates = torch.cat([grad_gates[..., : 2 * width], grad_candidate], dim=3)
-        return grad_input_gates, grad_hidden, None, grad_weight, flat[:, 2 * width :].sum(0), grad_others
+        return grad_inputs, grad_hidden, None, grad_weight, flat[:, 2 * width :].sum(0), grad_others

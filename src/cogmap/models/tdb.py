@@ -62,6 +62,16 @@ class TDB(nn.Module):
         outputs, state = self.encoder(observations, before, state, return_state)
         quantized = self.bottlenecks(outputs, observations, strength) if strength else None
         vectors = self.bottlenecks.project(outputs).flatten(2) if quantized is None else quantized.vectors
+        # A CPU gains nothing from narrow products in lower precision.
+        with torch.autocast("cpu", enabled=False):
+            logits, next_encoding = self._predict(vectors, quantized, actions)
+        return Forward(logits, quantized, next_encoding, state)
+
+    def _predict(
+        self, vectors: Tensor, quantized: Quantized | None, actions: Tensor
+    ) -> tuple[tuple[Tensor, ...], Tensor | None]:
+        """The logits of all heads, and g's prediction, from vectors (B, N, M * W)."""
+        steps = vectors.shape[1]
         logits = tuple(
             head(vectors, following_actions(actions, sequence, steps))
             for sequence, head in enumerate(self.heads, 1)
@@ -71,7 +81,7 @@ class TDB(nn.Module):
         next_encoding = None
         if self.to_next_encoding is not None and quantized is not None:
             next_encoding = self.to_next_encoding(vectors, following_actions(actions, 1, steps))
-        return Forward(logits, quantized, next_encoding, state)
+        return logits, next_encoding
 
     def encode(
         self, observations: Tensor, actions_before: Tensor, state: EncoderState | None = None

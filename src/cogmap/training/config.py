@@ -65,6 +65,7 @@ class TrainingConfig:
     present_weight: float = 0.0  # of the auxiliary loss on the present observation's target
     validate_every: int = 50
     threads: int | None = None  # to compute with; None chooses by the speed of steps
+    bfloat16: bool | None = None  # products of a step in bfloat16; None: where the device has units for it
 
     def __post_init__(self) -> None:
         for name in ("steps", "batch_size", "window", "validate_every"):
@@ -157,6 +158,7 @@ def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:
         bottleneck_mean=True,
         warm_up=0,
         hold_out=False,
+        bfloat16=False,
     )
     return model, training
 

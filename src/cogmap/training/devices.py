@@ -38,6 +38,14 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
+def has_bfloat16(device_type: str) -> bool:
+    """Whether a device has units for products in bfloat16. Where it has none they would be slower, not faster."""
+    if device_type != "cpu":
+        return device_type == "cuda"
+    has = torch.cpu.get_capabilities()
+    return bool(has.get("avx512_bf16") or has.get("amx_bf16"))
+
+
 def device_names() -> list[str]:
     """What networks can be trained on here, for people to read."""
     names = [f"cpu ({torch.get_num_threads()} threads)"]

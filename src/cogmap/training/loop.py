@@ -32,6 +32,7 @@ from cogmap.training.checkpoint import (
 )
 from cogmap.training.config import TRAINING_SHARE, TrainingConfig
 from cogmap.training.devices import GradientSums, Processes
+from cogmap.training.heap import kept_memory
 from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
@@ -336,7 +337,7 @@ def train(trainer: Trainer, folder: Path, progress: Progress) -> End:
         trainer.save(folder)  # so that a training killed before its first validation can be resumed
     progress.begin(trainer.model.config.name)
     try:
-        with noted_signals() as noted:
+        with noted_signals() as noted, kept_memory():
             while not trainer.finished and noted.received is None:
                 _advance_and_tell(trainer, folder, progress)
             reason = _reason(trainer, noted.received)

@@ -12,19 +12,28 @@ from torch import Tensor, nn
 from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
 
 from cogmap.models.bottleneck import EMABottlenecks
+from cogmap.models.config import ModelConfig
 from cogmap.models.encoder import EncoderState
 from cogmap.models.seen_set_encoder import SeenSetEncoder
 from cogmap.models.tdb import TDB, Forward, Model, previous_actions
 from cogmap.training.config import TrainingConfig
-from cogmap.training.devices import GradientSums
+from cogmap.training.devices import GradientSums, has_bfloat16
 from cogmap.training.losses import bottleneck_loss, encoding_loss, observation_loss
 from cogmap.training.optimizers import Optimizers
 from cogmap.walks.batches import Window
 
 
-def lower_precision(device_type: str) -> AbstractContextManager[object]:
-    """Products in bfloat16 on a GPU, which has units for it; weights, sums and losses stay in 32 bits."""
-    return torch.autocast("cuda", torch.bfloat16) if device_type == "cuda" else nullcontext()
+def lower_precision(
+    device_type: str, model: ModelConfig, wanted: bool | None
+) -> AbstractContextManager[object]:
+    """Products in bfloat16; weights, codes and losses stay in 32 bits. None: where that is faster.
+
+    That is where the device has units for it, on a CPU for the fast GRU and the fast transformer.
+    """
+    plain = model.form == "fast" and model.encoder != "lstm" and not model.slot_encoder
+    if wanted is None:
+        wanted = has_bfloat16(device_type) and (plain or device_type != "cpu")
+    return torch.autocast(device_type, torch.bfloat16) if wanted else nullcontext()
 
 
 def make_teacher(student: nn.Module, decay: float) -> AveragedModel:
@@ -134,7 +143,7 @@ def update(
         if teacher is not None and teacher.n_averaged == 0:
             # The first update copies the student, including its dictionary.
             update_teacher(teacher, model)
-    with lower_precision(lanes.observations.device.type):
+    with lower_precision(lanes.observations.device.type, model.config, config.bfloat16):
         result = model(
             lanes.observations, lanes.actions, lanes.previous_action, state, strength, config.carry_state
         )
