@@ -140,7 +140,7 @@ def _map_name(scores: Scores) -> str:
 def _scores(own: Material, scored: Sequence[Scored]) -> Section | None:
     if not scored:
         return None
-    world = own.truth.world.name if own.truth is not None else "room"
+    world = None if own.truth is None else own.truth.world.name
     table = score_table(scored, paper_table(world, own.cognitive_map.num_observations))
     return Section(section_html("scores", "Scores", table_html(table)))
 
