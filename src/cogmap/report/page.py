@@ -57,7 +57,7 @@ def make_sections(
 ) -> list[Section]:
     """All sections for which there is data, in reading order."""
     scored = own.scored + (baseline.scored if baseline is not None else ())
-    heading = "The map" if own.truth is None else "The map beside the truth"
+    heading = "The map beside the truth" if own.truth and is_drawable(own.truth.world) else "The map"
     sections = [
         warning_section(own.cognitive_map.warnings),
         _scores(own, scored),

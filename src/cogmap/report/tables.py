@@ -130,8 +130,8 @@ def _caption(paper: PaperTable | None, scores: Scores) -> str:
     )
     theirs = f"The paper's rows are means over {paper.world}, their spread in brackets. " if paper else ""
     return (
-        f"TestAccu: next observations predicted; ImpFallback: {problems} that were solved; RatioSP: the length of plans "
-        "over that of the shortest; NormGED: how far the map is from the true one, 0 where it is exact. "
+        f"TestAccu: next observations predicted; ImpFallback: {problems} that were solved; RatioSP: the length of "
+        "plans over that of the shortest; NormGED: how far the map is from the true one, 0 where it is exact. "
         f"{theirs}The ceiling of TestAccu is that of an exact Bayes filter that knows the world, on the same walks."
     )
 

@@ -147,12 +147,13 @@ def test_map_and_panel_are_on_the_screen_together(browser, address, size):
     browser.wait(lambda: browser.all("#curves .chart"), "curves")
     inside = "const panel = document.querySelector('#panel-run').getBoundingClientRect();"
     wider = "[...document.querySelectorAll('#panel-run .chart, #panel-run .scroll')].filter((one) => "
-    wider += "one.getBoundingClientRect().right > panel.right || one.getBoundingClientRect().left < panel.left)"
+    wider += (
+        "one.getBoundingClientRect().right > panel.right || one.getBoundingClientRect().left < panel.left)"
+    )
     assert browser.run(f"{inside} return {wider}.length") == 0
     assert "table:" not in browser.run("return document.getElementById('panel-run').textContent")
     browser.picture(f"together_run_{size['width']}")
     browser.open("about:blank")
-
 
 
 @pytest.mark.parametrize(
