@@ -108,7 +108,7 @@ def test_the_page_escapes_words_and_runs_no_script(tmp_path: Path, concepts: Nod
     )
 
 
-def large(nodes_each: int = 40) -> CognitiveMap:
+def large(nodes_each: int = 120) -> CognitiveMap:
     """Two circles of nodes, one of cats and one of dogs, and a single bridge each way."""
     around = np.arange(nodes_each)
     source = np.concatenate([around, around + nodes_each, [0, nodes_each]])
@@ -136,7 +136,7 @@ def large(nodes_each: int = 40) -> CognitiveMap:
 
 def test_clusters_lead_to_themselves_and_the_most_visited_comes_first() -> None:
     clusters = find_clusters(large())
-    cats, dogs = clusters[:40], clusters[40:]
+    cats, dogs = clusters[:120], clusters[120:]
     assert not set(cats.tolist()) & set(dogs.tolist())
     table = cluster_table(large(), clusters)
     assert table.rows[0][3] == "cat"
@@ -144,10 +144,10 @@ def test_clusters_lead_to_themselves_and_the_most_visited_comes_first() -> None:
 
 
 def test_a_large_graph_is_shown_in_clusters_and_whole_only_folded(tmp_path: Path) -> None:
-    layout = np.random.default_rng(0).uniform(size=(80, 2))
+    layout = np.random.default_rng(0).uniform(size=(240, 2))
     page = write_text_report(tmp_path, TextMaterial("TDB", "words", {}, large(), layout, ROWS)).read_text()
     assert "The latent graph in clusters" in page
-    assert page.index("clusters of the 80 nodes") < page.index("All nodes and edges")
+    assert page.index("clusters of the 240 nodes") < page.index("All nodes and edges")
     assert (tmp_path / "figures" / "clusters.svg").exists()
     assert (tmp_path / "figures" / "latent_graph.svg").exists()
     assert "<b>dog</b>" not in page
@@ -160,3 +160,10 @@ def test_counting_stands_beside_the_model() -> None:
         "counting what followed the one before predicts 30.0%, the last 4 as far as they were met 40.0%"
         in text
     )
+
+
+def test_a_model_that_is_worse_than_counting_says_so_first(tmp_path: Path) -> None:
+    for share, warns in ((0.5, True), (0.3, False)):  # the model has 45 %
+        counted = TextBaselines(most_frequent=0.1, one_before=share, longest=share)
+        page = write_text_report(tmp_path, dataclasses.replace(material(), baselines=counted)).read_text()
+        assert ("the model predicts worse (45.0%)" in page) == warns
