@@ -176,20 +176,6 @@ def test_labels_are_broken_between_words_and_cut_with_an_ellipsis(page, label, r
     assert (fitted and fitted["lines"]) == lines
 
 
-def test_the_whole_label_is_in_the_card_of_its_node(browser, tmp_path):
-    run, walks = write_run(tmp_path)
-    long = tuple(f"observation {number} with a long name" for number in range(4))
-    save_map(run / "map.npz", replace(found_map(), observation_labels=long))
-    with serving(run, walks) as server:
-        browser.open(server.address)
-        browser.wait_for_map(48)
-        x, y = browser.place_of(7)
-        browser.command("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
-        browser.wait(lambda: browser.find("#card").is_displayed(), "the node's card")
-        shown = browser.text("#card h3")
-    assert shown.startswith("Node 7: ")
-
-
 @pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
 def test_warnings_stand_above_the_map_and_an_empty_map_says_why(browser, tmp_path, size):
     run, walks = write_run(tmp_path, truth=False)
