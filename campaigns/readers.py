@@ -54,6 +54,7 @@ def material(folder: Path) -> None:
 def _other_files(folder: Path, walks: Path) -> None:
     from cogmap.environments.ginc import GincConfig, write_ginc
     from cogmap.evaluation.concepts import NodeConcepts
+    from cogmap.evaluation.text_baselines import TextBaselines
     from cogmap.files import write_arrays, write_json
     from cogmap.walks.store import load_walks, save_walks
 
@@ -70,6 +71,7 @@ def _other_files(folder: Path, walks: Path) -> None:
     _chance_and_machines(folder)
     names = NodeConcepts(("a", "b"), np.array([0, 1, -1]), 0.5, 0.5, 0.5, 0.5)
     names.save(folder / "places" / "run" / "concepts.json")
+    TextBaselines(0.1, 0.2, 0.3).save(folder / "places" / "run" / "baselines.json")
     write_arrays(
         folder / "views" / "run" / "views.npz",
         {"views": np.zeros((2, 4, 4, 3), np.uint8), "view_of_node": np.array([0, 1, -1])},
@@ -234,6 +236,7 @@ def _run(path: Path) -> None:
         run.metrics,
         run.scores,
         lambda: run.concepts(3),
+        run.text_baselines,
         lambda: run.text_reading if run.task == "text" else None,
         lambda: run.quantizer,
         run.node_views,
@@ -399,6 +402,7 @@ TARGETS = (
     Target("metrics", "places/run/metrics.jsonl", _run),
     Target("scores", "places/run/scores.json", _run),
     Target("concepts", "places/run/concepts.json", _run),
+    Target("baselines", "places/run/baselines.json", _run),
     Target("reading", "text/run/text.json", _run),
     Target("quantizer", "views/run/quantizer.npz", _run),
     Target("views", "views/run/views.npz", _run),

@@ -126,6 +126,11 @@ def test_a_tyro_without_the_hook_tells_errors_itself(capsys, monkeypatch):
         (BadWalks("a message\nof two lines"), 2, "cogmap: a message of two lines\n"),
         (MemoryError("Unable to allocate 9 TiB"), 2, "cogmap: not enough memory: Unable to allocate 9 TiB\n"),
         (KeyboardInterrupt(), 130, "cogmap: stopped\n"),
+        (
+            ModuleNotFoundError("No module named 'torch'", name="torch.nn"),
+            2,
+            "cogmap: the package torch must be installed: `cogmap doctor` has the line for it\n",
+        ),
     ],
 )
 def test_what_stops_a_command_is_told_in_one_line(capsys, monkeypatch, error, code, line):
@@ -136,12 +141,13 @@ def test_what_stops_a_command_is_told_in_one_line(capsys, monkeypatch, error, co
     assert fail(capsys, "walk") == (code, line)
 
 
-def test_a_bug_of_ours_keeps_its_traceback(monkeypatch):
+@pytest.mark.parametrize("bug", [ZeroDivisionError(), ModuleNotFoundError("x", name="cogmap.mistyped")])
+def test_a_bug_of_ours_keeps_its_traceback(monkeypatch, bug):
     def stop(arguments):
-        raise ZeroDivisionError
+        raise bug
 
     monkeypatch.setattr(cli, "_dispatch", stop)
-    with pytest.raises(ZeroDivisionError):
+    with pytest.raises(type(bug)):
         cli.main(["walk"])
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+import runpy
 import subprocess
 import sys
 import tomllib
+import types
 from pathlib import Path
 
 import pytest
@@ -59,3 +62,16 @@ def test_nothing_of_the_package_is_ignored() -> None:
         pytest.skip("not a git checkout")
     ignored = [line for line in listed.stdout.splitlines() if "__pycache__" not in line]
     assert ignored == []
+
+
+def test_the_page_on_an_index_has_no_picture_and_no_link_that_only_a_checkout_has(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    hook = types.ModuleType("hatchling.metadata.plugin.interface")
+    hook.MetadataHookInterface = object  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, hook.__name__, hook)  # the build has it, the tests need not
+    text = runpy.run_path(str(ROOT / "hatch_build.py"))["index_text"]((ROOT / "README.md").read_text())
+    targets = re.findall(r"\]\(([^)]*)\)", text)
+    assert targets
+    assert [target for target in targets if not target.startswith("https://")] == []
+    assert "your own log in five minutes" in " ".join(text.split())

@@ -76,6 +76,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if "allocate memory" not in str(error) and "out of memory" not in str(error):  # torch's words for it
             raise
         return _fail(f"not enough memory: {error}", BAD_INPUT)
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.split(".")[0] == "cogmap":
+            raise
+        missing = error.name.split(".")[0]
+        return _fail(
+            f"the package {missing} must be installed: `cogmap doctor` has the line for it", BAD_INPUT
+        )
     except Terminated:
         return _fail("stopped", TERMINATED)
     except KeyboardInterrupt:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import pairwise
 from pathlib import Path
 
@@ -9,7 +10,9 @@ import numpy as np
 import pytest
 
 from cogmap.evaluation.concepts import NodeConcepts
+from cogmap.evaluation.text_baselines import TextBaselines
 from cogmap.records import CognitiveMap
+from cogmap.report.text_clusters import cluster_table, find_clusters
 from cogmap.report.text_page import (
     TextMaterial,
     node_table,
@@ -57,12 +60,12 @@ def material(concepts: NodeConcepts | None = None, warnings: tuple[str, ...] = (
 
 def test_nodes_have_their_word_and_what_follows() -> None:
     table = node_table(graph(), None)
-    assert table.rows[0] == ("0: the", "33.61%", "cat 75%, <b>dog</b> 25%")
+    assert table.rows[0] == ("0: the", "33.61%", "the 100%", "cat 75%, <b>dog</b> 25%")
     assert [row[0] for row in table.rows] == ["0: the", "3: the", "1: cat", "2: <b>dog</b>"]
 
 
 def test_nodes_have_their_concept_where_it_is_known() -> None:
-    assert [row[3] for row in node_table(graph(), CONCEPTS).rows] == ["cats", "never active", "cats", "dogs"]
+    assert [row[4] for row in node_table(graph(), CONCEPTS).rows] == ["cats", "never active", "cats", "dogs"]
 
 
 def test_words_with_several_uses_come_first() -> None:
@@ -103,3 +106,64 @@ def test_the_page_escapes_words_and_runs_no_script(tmp_path: Path, concepts: Nod
     assert ("cats, 2 nodes" in (tmp_path / "figures" / "latent_graph.svg").read_text()) == (
         concepts is not None
     )
+
+
+def large(nodes_each: int = 120) -> CognitiveMap:
+    """Two circles of nodes, one of cats and one of dogs, and a single bridge each way."""
+    around = np.arange(nodes_each)
+    source = np.concatenate([around, around + nodes_each, [0, nodes_each]])
+    target = np.concatenate(
+        [(around + 1) % nodes_each, (around + 1) % nodes_each + nodes_each, [nodes_each, 0]]
+    )
+    count = 2 * nodes_each
+    return dataclasses.replace(
+        graph(),
+        node_observation=np.repeat([1, 2], nodes_each),
+        node_support=np.repeat([20, 10], nodes_each),
+        edge_source=source,
+        edge_action=np.zeros(len(source), dtype=np.int32),
+        edge_target=target,
+        edge_support=np.array([20] * nodes_each + [10] * nodes_each + [1, 1]),
+        edge_probability=None,
+        edge_imagined=None,
+        seen_node=None,
+        seen_observation=None,
+        seen_probability=None,
+        code_tuples=np.arange(count)[:, None],
+        code_node=np.arange(count),
+    )
+
+
+def test_clusters_lead_to_themselves_and_the_most_visited_comes_first() -> None:
+    clusters = find_clusters(large())
+    cats, dogs = clusters[:120], clusters[120:]
+    assert not set(cats.tolist()) & set(dogs.tolist())
+    table = cluster_table(large(), clusters)
+    assert table.rows[0][3] == "cat"
+    assert {row[3] for row in table.rows} == {"cat", "<b>dog</b>"}
+
+
+def test_a_large_graph_is_shown_in_clusters_and_whole_only_folded(tmp_path: Path) -> None:
+    layout = np.random.default_rng(0).uniform(size=(240, 2))
+    page = write_text_report(tmp_path, TextMaterial("TDB", "words", {}, large(), layout, ROWS)).read_text()
+    assert "The latent graph in clusters" in page
+    assert page.index("clusters of the 240 nodes") < page.index("All nodes and edges")
+    assert (tmp_path / "figures" / "clusters.svg").exists()
+    assert (tmp_path / "figures" / "latent_graph.svg").exists()
+    assert "<b>dog</b>" not in page
+
+
+def test_counting_stands_beside_the_model() -> None:
+    counted = TextBaselines(most_frequent=0.1, one_before=0.3, longest=0.4)
+    text = summary(dataclasses.replace(material(), baselines=counted))
+    assert (
+        "counting what followed the one before predicts 30.0%, the last 4 as far as they were met 40.0%"
+        in text
+    )
+
+
+def test_a_model_that_is_worse_than_counting_says_so_first(tmp_path: Path) -> None:
+    for share, warns in ((0.5, True), (0.3, False)):  # the model has 45 %
+        counted = TextBaselines(most_frequent=0.1, one_before=share, longest=share)
+        page = write_text_report(tmp_path, dataclasses.replace(material(), baselines=counted)).read_text()
+        assert ("the model predicts worse (45.0%)" in page) == warns

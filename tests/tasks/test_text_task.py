@@ -10,11 +10,15 @@ import pytest
 from cogmap.environments.ginc import GincConfig, read_truth, write_ginc
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.evaluation.concepts import load_concepts
+from cogmap.models.config import ModelConfig
 from cogmap.planning.localise import nodes_by_code
+from cogmap.records import Walks
 from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
 from cogmap.runs.run import load_run
-from cogmap.tasks.learning import learn
+from cogmap.tasks import TrainingData
+from cogmap.tasks.learning import chosen_lines, learn
 from cogmap.tasks.text import chosen_unit, read_text, text_defaults
+from cogmap.training.config import TrainingConfig
 from cogmap.walks.text import RARE, TextReading
 
 TINY = GincConfig(
@@ -128,3 +132,17 @@ def test_an_unknown_unit_is_refused(tmp_path: Path) -> None:
 def test_documents_are_words(ginc: Path) -> None:
     with pytest.raises(BadConfig, match="holds GINC documents, which are `--words`, got --characters"):
         read_text(ginc / "val.txt", TextReading("characters"))
+
+
+def test_a_very_large_vocabulary_has_narrow_heads_and_a_line_that_says_it_is_slow() -> None:
+    assert text_defaults("fast", "auto", 30_000)["code_logits"]
+    narrow = text_defaults("fast", "auto", 100_000)
+    assert (narrow["code_logits"], narrow["head_width"]) == (False, 128)
+    words = np.arange(2100)[None] % 30_000
+    walks = Walks(words.astype(np.int32), np.zeros((1, 2099), dtype=np.int32), np.array([2100]), 30_000, 1)
+    data = TrainingData("text", walks)
+    models = [ModelConfig(targets, 1, targets) for targets in (30_000, 4)]
+    lines = [chosen_lines(data, model, TrainingConfig()) for model in models]
+    assert [len(said) for said in lines] == [3, 2]
+    assert "each step scores 30,000 observations" in lines[0][2]
+    assert "--least-count" in lines[0][2]

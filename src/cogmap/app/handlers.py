@@ -294,7 +294,7 @@ def _score_table(
 ) -> schema.ScoreTable | None:
     if not scored:
         return None
-    table = score_table(scored, paper_table("room" if world is None else world.name, num_observations))
+    table = score_table(scored, paper_table(None if world is None else world.name, num_observations))
     return {
         "columns": list(table.columns),
         "rows": [list(row) for row in table.rows],

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from scipy.linalg import eigh
 from scipy.sparse import coo_array, csgraph
 
+from cogmap.maps.reckoning import meaning_of, reckon
 from cogmap.maps.turns import find_turns, spot_graph, spread_turns
-from cogmap.records import CognitiveMap, Floats
+from cogmap.records import CognitiveMap, Floats, Integers
 
 _SMALL = 400  # nodes; Kamada-Kawai takes seconds for more
 _LARGE = 2000  # nodes; the matrix of all distances takes too much time and memory for more
@@ -21,11 +22,15 @@ _GAP = 2.0  # between components
 def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
     """(V, 2) x, y of each node; the same map gives the same layout, and an edge is about 1 long.
 
-    Classical scaling of the distances in steps on the undirected graph. Kamada-Kawai improves components of at most
+    By dead reckoning where the names of the actions say how they move the agent, and the map agrees. Otherwise by
+    classical scaling of the distances in steps on the undirected graph. Kamada-Kawai improves components of at most
     `polished` nodes, and on a large map distances are measured from some nodes only. Components stand side by side,
     largest first. Where an action turns the agent, spots are laid out first, and the nodes of a spot around it.
     """
     cognitive_map = cognitive_map.deterministic()  # a slip is no neighbour
+    reckoned = reckon(cognitive_map)
+    if reckoned is not None:
+        return _side_by_side(*reckoned)
     circles = find_turns(cognitive_map)
     if circles is not None:
         spots = _layout(spot_graph(cognitive_map, circles), polished)
@@ -35,22 +40,12 @@ def layout_map(cognitive_map: CognitiveMap, polished: int = _SMALL) -> Floats:
     return _oriented(cognitive_map, _layout(coo_array(edges, shape=(nodes, nodes)).tocsr(), polished))
 
 
-# Where actions lead on a picture, by their names; y points down.
-_WAYS = {
-    (0.0, -1.0): "up north nord oben haut arriba",
-    (0.0, 1.0): "down south süd sud unten bas abajo",
-    (-1.0, 0.0): "left west links gauche izquierda",
-    (1.0, 0.0): "right east ost rechts droite derecha",
-}
-_WAY_OF = {name: way for way, names in _WAYS.items() for name in names.split()}
-
-
 def _oriented(cognitive_map: CognitiveMap, points: Floats) -> Floats:
     """(V, 2) the layout turned and mirrored so that actions named by directions lead there, as far as they agree."""
-    names = [label.casefold().strip() for label in cognitive_map.action_labels or ()]
-    way = np.array([_WAY_OF.get(name, (0.0, 0.0)) for name in names]).reshape(-1, 2)
-    if len(np.unique(way[way.any(axis=1)], axis=0)) < 2:
+    named = meaning_of(cognitive_map).way
+    if len(np.unique(named[named != 0])) < 2:
         return points
+    way = np.stack([named.real, named.imag], axis=1)
     moved = points[cognitive_map.edge_target] - points[cognitive_map.edge_source]  # (E, 2)
     wanted = way[cognitive_map.edge_action]
     counted = wanted.any(axis=1) & (cognitive_map.edge_source != cognitive_map.edge_target)
@@ -61,14 +56,21 @@ def _oriented(cognitive_map: CognitiveMap, points: Floats) -> Floats:
 
 def _layout(graph: Any, polished: int) -> Floats:
     """(V, 2) the components of a sparse graph (V, V) side by side."""
-    nodes = graph.shape[0]
-    places = np.zeros((nodes, 2))
+    places = np.zeros((graph.shape[0], 2))
     parts, part = csgraph.connected_components(graph, directed=False)
-    left = 0.0
-    for number in np.argsort(-np.bincount(part, minlength=parts), kind="stable") if nodes else ():
+    for number in range(parts):
         members = np.flatnonzero(part == number)
-        drawn = _draw(graph[members][:, members], polished)
-        drawn -= drawn.min(axis=0)
+        places[members] = _draw(graph[members][:, members], polished)
+    return _side_by_side(places, part)
+
+
+def _side_by_side(points: Floats, part: Integers) -> Floats:
+    """(V, 2) the points, moved so that the components (V,) do not overlap, largest first."""
+    places = np.zeros_like(points)
+    left = 0.0
+    for number in np.argsort(-np.bincount(part), kind="stable") if len(part) else ():
+        members = np.flatnonzero(part == number)
+        drawn = points[members] - points[members].min(axis=0)
         places[members] = drawn + np.array([left, 0.0])
         left += drawn[:, 0].max() + _GAP
     return places

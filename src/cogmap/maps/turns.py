@@ -21,7 +21,7 @@ _ASIDE = 0.3  # of a step: the distance of a node from the middle of its spot
 def find_turns(cognitive_map: CognitiveMap) -> Whole | None:
     """(spots, turns) the nodes of each spot in the order of turning, or None where no action turns."""
     for action in range(cognitive_map.num_actions):
-        table = _targets(cognitive_map, action)
+        table = step_targets(cognitive_map, action)
         period = _period(table)
         if period is not None:
             around: list[Whole] = [np.arange(len(table))]
@@ -32,7 +32,7 @@ def find_turns(cognitive_map: CognitiveMap) -> Whole | None:
     return None
 
 
-def _targets(cognitive_map: CognitiveMap, action: int) -> Whole:
+def step_targets(cognitive_map: CognitiveMap, action: int) -> Whole:
     """(V,) where an action leads from each node by its edge with the most support, -1 where that is unknown."""
     chosen = np.flatnonzero(cognitive_map.edge_action == action)
     rising = chosen[np.argsort(cognitive_map.edge_support[chosen], kind="stable")]

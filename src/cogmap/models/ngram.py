@@ -35,6 +35,23 @@ def ngram_predictions(train: Walks, test: Walks, order: int = ORDER) -> tuple[In
     return predicted, chance, contexts
 
 
+def longest_match(train: Walks, test: Walks, order: int) -> Integers:
+    """(B, N - 1) what followed most often after the longest context of at most `order` steps that `train` has.
+
+    It needs no table of all observations for each step, as a text's many words would.
+    """
+    known = train.step_mask()[:, 1:]
+    following = train.observations[:, 1:][known]
+    predicted = np.zeros(test.actions.shape, dtype=np.int32)
+    for counted, asked in _contexts(train, test, order):
+        pairs, times = np.unique(np.stack([counted[known], following]), axis=1, return_counts=True)
+        best = np.full(int(max(counted.max(), asked.max())) + 1, -1, dtype=np.int32)
+        rising = np.argsort(times, kind="stable")
+        best[pairs[0, rising]] = pairs[1, rising]
+        predicted = np.where(best[asked] >= 0, best[asked], predicted)
+    return predicted
+
+
 def _contexts(train: Walks, test: Walks, order: int) -> Any:
     """For each length of context from none on: its number at each step, (B, N - 1) of both walks."""
     both = (train, test)

@@ -19,6 +19,7 @@ from cogmap.report.style import FADED, INK, MANY_ARTISTS, styled
 
 _LABELLED_NODES = 40  # of a text's graph
 _WORD_LIMIT = 14  # characters of a label
+_HEAD_AT = 0.6  # of an edge's length
 
 
 def points_at_places(world: TableWorld, position: Integers) -> Floats:
@@ -95,11 +96,20 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
     """Nodes in the colour of their observation; a line for edges in both directions, an arrow for one direction."""
     shown = ~np.isnan(points[:, 0])
     both, one = _lines(cognitive_map, shown)
-    axes.add_collection(LineCollection(list(points[both]), colors=FADED, linewidths=1.0, zorder=1))
-    if len(one):
-        starts, moves = points[one[:, 0]], points[one[:, 1]] - points[one[:, 0]]
+    lines = list(points[np.concatenate([both, one])])
+    axes.add_collection(LineCollection(lines, colors=FADED, linewidths=1.0, zorder=1))
+    if len(one):  # heads in the middle of their lines: at the end a node would cover them
+        starts, halves = points[one[:, 0]], _HEAD_AT * (points[one[:, 1]] - points[one[:, 0]])
         axes.quiver(
-            *starts.T, *moves.T, angles="xy", scale_units="xy", scale=1, width=0.004, color=FADED, zorder=1
+            *starts.T,
+            *halves.T,
+            angles="xy",
+            scale_units="xy",
+            scale=1,
+            width=0.003,
+            headwidth=6,
+            color=FADED,
+            zorder=1,
         )
     colours = np.array(observation_colours(cognitive_map.num_observations, cognitive_map.observation_labels))[
         cognitive_map.node_observation

@@ -57,7 +57,7 @@ def make_sections(
 ) -> list[Section]:
     """All sections for which there is data, in reading order."""
     scored = own.scored + (baseline.scored if baseline is not None else ())
-    heading = "The map" if own.truth is None else "The map beside the truth"
+    heading = "The map beside the truth" if own.truth and is_drawable(own.truth.world) else "The map"
     sections = [
         warning_section(own.cognitive_map.warnings),
         _scores(own, scored),
@@ -140,7 +140,7 @@ def _map_name(scores: Scores) -> str:
 def _scores(own: Material, scored: Sequence[Scored]) -> Section | None:
     if not scored:
         return None
-    world = own.truth.world.name if own.truth is not None else "room"
+    world = None if own.truth is None else own.truth.world.name
     table = score_table(scored, paper_table(world, own.cognitive_map.num_observations))
     return Section(section_html("scores", "Scores", table_html(table)))
 

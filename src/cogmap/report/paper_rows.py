@@ -131,13 +131,15 @@ GINC_TRAINING_ABOVE_98 = {
 }
 
 
-def paper_table(world_name: str, num_observations: int) -> PaperTable:
-    """The paper's table whose world is most like this one."""
+def paper_table(world_name: str | None, num_observations: int) -> PaperTable | None:
+    """The paper's table on worlds of this kind; None for a world of which it has none, or that is not known."""
     if world_name == "cube":
         return ALIASED_CUBE
     if world_name == "room3d":
         return EGOCENTRIC_ROOM
-    return ALIASED_ROOM_12 if num_observations > 8 else ALIASED_ROOM
+    if world_name == "room":
+        return ALIASED_ROOM_12 if num_observations > 8 else ALIASED_ROOM
+    return None
 
 
 # In-context learning: what models reached in new rooms, by the number of rooms that they were trained on.

@@ -53,7 +53,8 @@ def map_pictures(material: Material) -> Iterator[Picture]:
     yield picture(
         "map",
         map_figure(found, material.layout),
-        "The same map laid out by its own distances; only actions named by directions say which way is up.",
+        "The map laid out without truth: by the names of its actions where they are directions, by its own distances "
+        "where not.",
         f"The learned map of {found.num_nodes} nodes, laid out without truth.",
     )
 
@@ -62,7 +63,7 @@ def plan_picture(name: str, attempt: Attempt, example: Example, truth: Truth) ->
     """A plan followed in the room, from A to B or to where it really leads."""
     reached = int(attempt.visited[-1]) == example.goal
     length = f"{len(attempt.plan)} action" + ("" if len(attempt.plan) == 1 else "s")
-    end = "lead there" if reached else "lead there on its map, but to the cross in the room"
+    end = "lead there" if reached else "lead there on its map, but to the cross in the world"
     return picture(
         name,
         plan_figure(truth.world, example.context, attempt.visited, example.goal),

@@ -11,12 +11,14 @@ from typing import Any
 import numpy as np
 
 from cogmap.evaluation.concepts import NodeConcepts
+from cogmap.evaluation.text_baselines import LONGEST, TextBaselines
 from cogmap.records import CognitiveMap, Floats, label_of
 from cogmap.report.html import (
     Picture,
     Section,
     command_section,
     config_section,
+    figures_html,
     folded_html,
     picture_section,
     section_html,
@@ -27,10 +29,12 @@ from cogmap.report.html import (
 from cogmap.report.map_figures import concept_figure, word_figure
 from cogmap.report.pictures import picture, training_picture
 from cogmap.report.tables import Table
+from cogmap.report.text_clusters import cluster_figure, cluster_table, find_clusters
 
 _MOST_ROWS = 24  # of a table
-_MOST_SUCCESSORS = 4  # of a node
+_MOST_NEIGHBOURS = 4  # of a node, before and after it
 _SAMPLED_UNITS = 80  # of the sampled text
+_READABLE_EDGES = 200  # of a graph that is drawn with all of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,6 +48,7 @@ class TextMaterial:
     layout: Floats  # (V, 2)
     rows: Sequence[Mapping[str, Any]]  # of metrics.jsonl
     concepts: NodeConcepts | None = None
+    baselines: TextBaselines | None = None
 
 
 def write_text_report(folder: str | Path, own: TextMaterial, commands: Sequence[str] = ()) -> Path:
@@ -52,8 +57,8 @@ def write_text_report(folder: str | Path, own: TextMaterial, commands: Sequence[
     text = separator.join(sample_text(own.graph, _SAMPLED_UNITS, np.random.default_rng(0)))
     nodes = table_html(node_table(own.graph, own.concepts))
     sections = [
-        warning_section(own.graph.warnings),
-        picture_section("graph", "The latent graph", [_graph_picture(own)]),
+        warning_section([*own.graph.warnings, *_beaten(own)]),
+        *_graph_sections(own),
         Section(section_html("nodes", "The most visited nodes", nodes)),
         Section(section_html("walk", "A text sampled from the graph", f"<p>{escape(text)}</p>"))
         if text
@@ -69,14 +74,20 @@ def write_text_report(folder: str | Path, own: TextMaterial, commands: Sequence[
 
 def summary(own: TextMaterial) -> str:
     """What the model learned, in a sentence or two."""
-    last = own.rows[-1] if own.rows else {}
+    accuracy = _accuracy(own)
     text = (
         f"From a text with {own.graph.num_observations} different {own.unit}, {own.name} learned a latent graph of "
         f"{own.graph.num_nodes} nodes and {own.graph.num_edges} edges; {own.graph.explained:.1%} of the steps "
         "follow an edge"
     )
-    if "validation_accuracy" in last:
-        text += f". On held-out text it predicts {last['validation_accuracy']:.1%} of the next {own.unit}"
+    if accuracy is not None:
+        text += f". On held-out text it predicts {accuracy:.1%} of the next {own.unit}"
+        if own.baselines is not None:
+            text += (
+                f"; counting what followed the one before predicts {own.baselines.one_before:.1%}, the last "
+                f"{LONGEST} as far as they were met {own.baselines.longest:.1%}, and always the same one "
+                f"{own.baselines.most_frequent:.1%}"
+            )
     if own.concepts is not None:
         text += (
             f". {own.concepts.purity:.1%} of the steps are of the concept of their node, and "
@@ -85,18 +96,37 @@ def summary(own: TextMaterial) -> str:
     return f"{text}."
 
 
+def _accuracy(own: TextMaterial) -> float | None:
+    """Of the next units of held-out text."""
+    return own.rows[-1].get("validation_accuracy") if own.rows else None
+
+
+def _beaten(own: TextMaterial) -> list[str]:
+    """A warning where the model predicts no better than counting does."""
+    accuracy, counted = _accuracy(own), own.baselines
+    if counted is None or accuracy is None or accuracy >= counted.one_before:
+        return []
+    return [
+        f"the model predicts worse ({accuracy:.1%}) than counting what followed the one before "
+        f"({counted.one_before:.1%}), so its graph says little yet: train it longer (--resume), or on more text"
+    ]
+
+
 def node_table(cognitive_map: CognitiveMap, concepts: NodeConcepts | None) -> Table:
-    """The most visited nodes: their word, how often they are active, their successors and their concept."""
+    """The most visited nodes: their word in its context, how often they are active, and their concept."""
     total = max(int(cognitive_map.node_support.sum()), 1)
     rows = []
     for node in np.argsort(-cognitive_map.node_support, kind="stable")[:_MOST_ROWS].tolist():
         row = (
             f"{node}: {_word(cognitive_map, node)}",
             f"{cognitive_map.node_support[node] / total:.2%}",
-            _successors(cognitive_map, node),
+            _neighbours(cognitive_map, node, before=True),
+            _neighbours(cognitive_map, node, before=False),
         )
         rows.append(row if concepts is None else (*row, _concept(concepts, node)))
-    columns = ("node", "share of steps", "next words") + (() if concepts is None else ("concept",))
+    columns = ("node", "share of steps", "words before", "next words") + (
+        () if concepts is None else ("concept",)
+    )
     return Table(columns, tuple(rows), "A word may have many nodes: one for each of its uses.")
 
 
@@ -128,13 +158,15 @@ def sample_text(cognitive_map: CognitiveMap, units: int, rng: np.random.Generato
     return sampled
 
 
-def _successors(cognitive_map: CognitiveMap, node: int) -> str:
-    """The most frequent next words of a node, with their shares."""
-    edges = np.flatnonzero(cognitive_map.edge_source == node)
+def _neighbours(cognitive_map: CognitiveMap, node: int, before: bool) -> str:
+    """The most frequent words before or after a node, with their shares."""
+    here, there = cognitive_map.edge_source, cognitive_map.edge_target
+    here, there = (there, here) if before else (here, there)
+    edges = np.flatnonzero(here == node)
     support = cognitive_map.edge_support[edges]
-    order = np.argsort(-support, kind="stable")[:_MOST_SUCCESSORS]
+    order = np.argsort(-support, kind="stable")[:_MOST_NEIGHBOURS]
     shares = support[order] / max(int(support.sum()), 1)
-    targets = cognitive_map.edge_target[edges[order]].tolist()
+    targets = there[edges[order]].tolist()
     listed = [
         f"{_word(cognitive_map, target)} {share:.0%}"
         for target, share in zip(targets, shares.tolist(), strict=True)
@@ -149,6 +181,25 @@ def _word(cognitive_map: CognitiveMap, node: int) -> str:
 def _concept(concepts: NodeConcepts, node: int) -> str:
     concept = int(concepts.concept[node])
     return "never active" if concept < 0 else concepts.names[concept]
+
+
+def _graph_sections(own: TextMaterial) -> list[Section]:
+    """The clusters of a large graph with their words, and the graph itself: first where it can be read, else folded."""
+    graph = _graph_picture(own)
+    if own.graph.num_edges <= _READABLE_EDGES:
+        return [picture_section("graph", "The latent graph", [graph])]
+    clusters = find_clusters(own.graph)
+    shown = picture(
+        "clusters",
+        cluster_figure(own.graph, clusters),
+        "Nodes that lead to each other more than to others, by their most frequent words. A disc's area is the share "
+        "of the text that is there, an arrow's width how often one cluster leads to the other.",
+        f"{clusters.max() + 1} clusters of the {own.graph.num_nodes} nodes, with arrows between them.",
+        wide=True,
+    )
+    table = Section(table_html(cluster_table(own.graph, clusters)))
+    whole = Section(folded_html("All nodes and edges", figures_html([graph])), (graph,))
+    return [picture_section("graph", "The latent graph in clusters", [shown]), table, whole]
 
 
 def _graph_picture(own: TextMaterial) -> Picture:

@@ -20,6 +20,7 @@ from cogmap.checks import checked, checked_labels, shown
 from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.concepts import NodeConcepts, load_concepts
 from cogmap.evaluation.scores import Scores
+from cogmap.evaluation.text_baselines import TextBaselines, load_baselines
 from cogmap.files import read_arrays, read_json, read_json_lines, write_json
 from cogmap.maps.hmm import StateCounts
 from cogmap.maps.store import load_map, load_states
@@ -38,6 +39,7 @@ FORMAT = 1
 CONFIG_FILE, MODEL_FILE, METRICS_FILE = "config.json", "model.safetensors", "metrics.jsonl"
 QUANTIZER_FILE, VIEWS_FILE = "quantizer.npz", "views.npz"  # of a run that learned from views
 TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"  # of a run that learned from a text
+BASELINES_FILE = "baselines.json"  # what counting predicts of that text
 ATLAS_FILE = "atlas.npz"  # of a run that learned a family of rooms
 STATES_FILE = "states.npz"  # of a run by a method without a network, in place of the model
 EARLY_MAP_FILE = "map.early.npz"  # of a training in progress
@@ -198,6 +200,11 @@ class RunFolder:
         """The concepts of a text run's nodes; None where there is no concepts.json."""
         path = self._path(CONCEPTS_FILE)
         return load_concepts(path, num_nodes) if path.is_file() else None
+
+    def text_baselines(self) -> TextBaselines | None:
+        """What counting predicts of a text run's text; None where there is no baselines.json."""
+        path = self._path(BASELINES_FILE)
+        return load_baselines(path) if path.is_file() else None
 
     def node_views(self) -> NodeViews | None:
         """views.npz of a run that learned from images; None where there is none."""

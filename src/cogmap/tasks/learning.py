@@ -58,6 +58,8 @@ from cogmap.walks.log import total_steps
 from cogmap.walks.store import load_walks
 from cogmap.walks.tables import as_walks
 
+LARGE_VOCABULARY = 20_000  # observations; a step of more takes a second and longer on one core
+
 # All that a training writes before its first checkpoint, in this order.
 _FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
 # All that another method writes before config.json, which makes a run of it.
@@ -241,8 +243,8 @@ def _configs(
     return changed(model or usual[0], training or usual[1], chosen)
 
 
-def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfig) -> tuple[str, str]:
-    """What the log is, and what was chosen for it, with the reason."""
+def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfig) -> tuple[str, ...]:
+    """What the log is, and what was chosen for it, with the reason; a line more where steps will be slow."""
     walks, steps = data.walks, int(data.walks.lengths.sum())
     lengths = f"{walks.lengths.min()} to {walks.lengths.max()}" if walks.num_walks > 1 else f"{steps}"
     start = ", which start in one known state" if training.start_share else ""
@@ -253,10 +255,12 @@ def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfi
     codes = "" if model.vanilla else f", {model.num_codes} codes ({steps / model.num_codes:.0f} steps each)"
     until = "it stops by itself" if training.minutes is None else f"at most {training.minutes:g} minutes"
     sizes = f"{model.name}, a {model.encoder} of width {model.width}{codes}"
-    return (
-        log,
-        f"chosen: {sizes}, windows of {training.window} steps, {training.batch_size} at a time; {until}",
-    )
+    chosen = f"chosen: {sizes}, windows of {training.window} steps, {training.batch_size} at a time; {until}"
+    if model.num_targets <= LARGE_VOCABULARY:
+        return log, chosen
+    fewer = "--least-count" if data.task == "text" else "fewer different observations"
+    slow = f"slow: each step scores {model.num_targets:,} observations, and takes seconds; {fewer} makes it faster"
+    return log, chosen, slow
 
 
 def _check_sizes(model: ModelConfig, fitting: ModelConfig) -> None:

@@ -12,8 +12,9 @@ from cogmap.environments.ginc import Documents, read_truth
 from cogmap.errors import BadConfig, BadRun
 from cogmap.maps.latent import latent_graph
 from cogmap.maps.store import save_map
+from cogmap.models.config import ModelConfig
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Walks
-from cogmap.runs.folder import CONCEPTS_FILE, MAP_FILES, SCORE_FILES, MapKind
+from cogmap.runs.folder import BASELINES_FILE, CONCEPTS_FILE, MAP_FILES, SCORE_FILES, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned
 from cogmap.walks.sample import splice
@@ -21,6 +22,7 @@ from cogmap.walks.text import PIECE, TextReading, Unit, cut, document_walks, loa
 
 if TYPE_CHECKING:
     from cogmap.evaluation.prompts import InContextRow
+    from cogmap.evaluation.text_baselines import TextBaselines
     from cogmap.runs.run import Run
 
 _MAP_UNITS = 2_000_000  # of a text that its graph is made from, at the most
@@ -39,6 +41,9 @@ _ANY = {
 _RECURRENT = {**_ANY, "fresh_share": 0.3}
 _FAST: dict[str, dict[str, Any]] = {"transformer": _ANY, "gru": _RECURRENT, "lstm": _RECURRENT}
 _PAPER = {"batch_size": 24}
+# Numbers in what computes the logits: 800 MB, and twice that for the optimizer.
+_MOST_OUTPUT_NUMBERS = 200_000_000
+_NARROW = {"head_width": 128, "code_logits": False}
 
 # Nodes; Kamada-Kawai takes some ten seconds for so many, and shows clusters that scaling does not.
 _POLISHED_NODES = 1000
@@ -102,19 +107,22 @@ def prepare(source: TextSource, choices: Choices) -> TrainingData:
         "text",
         source.training,
         map_walks=some,
-        defaults=text_defaults(choices.preset, choices.encoder),
+        defaults=text_defaults(choices.preset, choices.encoder, source.plain.num_observations),
         reading=source.reading,
         concept=None if source.concept is None else source.concept[: some.num_walks],
         concept_names=source.names,
     )
 
 
-def text_defaults(preset: str, encoder: str) -> dict[str, Any]:
-    """What a text's model and training have in place of a room's."""
+def text_defaults(preset: str, encoder: str, vocabulary: int = 0) -> dict[str, Any]:
+    """What a text's model and training have in place of a room's; narrower heads for a very large vocabulary."""
     if preset == "paper":
         return _PAPER
     chosen = "gru" if encoder == "auto" else encoder
-    return {"encoder": chosen, **_FAST[chosen]}
+    wide = {"encoder": chosen, **_FAST[chosen]}
+    rows = ModelConfig.num_codes + _ANY["head_width"]
+    outputs = ModelConfig.prediction_steps * vocabulary
+    return wide if rows * outputs <= _MOST_OUTPUT_NUMBERS else {**wide, **_NARROW}
 
 
 def _some_of(walks: Walks) -> Walks:
@@ -128,12 +136,22 @@ def build_maps(run: Run, data: TrainingData) -> None:
     codes, _ = run.encode(walks)
     graph = latent_graph(codes, walks)
     save_map(run.folder / MAP_FILES["minimal"], graph)
+    _baselines(run, data).save(run.folder / BASELINES_FILE)
     if data.concept is not None:
         from cogmap.evaluation.concepts import node_concepts
         from cogmap.planning.localise import nodes_by_code
 
         found = node_concepts(graph, nodes_by_code(graph, codes), data.concept, data.concept_names)
         found.save(run.folder / CONCEPTS_FILE)
+
+
+def _baselines(run: Run, data: TrainingData) -> TextBaselines:
+    """What counting predicts of the text that the model was validated on."""
+    from cogmap.evaluation.text_baselines import text_baselines
+    from cogmap.training.split import split_walks
+
+    split = split_walks(data.walks, data.targets, run.training.seed, data.rooms, run.training.hold_out)
+    return text_baselines(split.training, split.validation)
 
 
 def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
@@ -204,6 +222,7 @@ def write_report(run: Run, walks: Path | None, beside: Run | None) -> Path:
         layout=layout_map(graph, polished=_POLISHED_NODES),
         rows=run.metrics(),
         concepts=run.concepts(graph.num_nodes),
+        baselines=run.text_baselines(),
     )
     learned = f"{learn_command(run, 'TEXT.txt')} --{reading.unit} --least-count {reading.least_count}"
     learned += f" --splice {reading.splice}" if reading.splice else ""

@@ -15,6 +15,7 @@ from cogmap.walks.log import each_walk, walk_parts
 
 LOOK_AHEAD = 3  # actions that are used to distinguish places with the same observation
 Counts = NDArray[np.int64]
+_LABEL_WIDTH = 15  # of the table of observations
 _TABLE = 1 << 22  # entries of a table that is counted in instead of sorting
 _MOST_FUTURES = 1 << 23  # kept to count them: 200 MB
 
@@ -72,7 +73,7 @@ class Summary:
         for index in self.observation_counts.argsort(kind="stable")[::-1][:most]:
             entropy, bound = self.next_entropy[index], self.min_places[index]
             lines.append(
-                f"  {labels[index][:15]:<16}{self.observation_counts[index]:>10}{entropy:>16.2f}{bound:>19}"
+                f"  {_cut(labels[index]):<16}{self.observation_counts[index]:>10}{entropy:>16.2f}{bound:>19}"
             )
         if walks.num_observations > most:
             lines.append(f"  ... and {walks.num_observations - most} more (--json has them all)")
@@ -83,6 +84,11 @@ class Summary:
             return "none aliased: the observation and the action determine the next observation"
         entropy = f"a conditional entropy of {self.mean_entropy:.2f} bits for the next one given the action"
         return f"{entropy}; {LOOK_AHEAD} actions distinguish at least {self.min_places.sum()} places"
+
+
+def _cut(label: str) -> str:
+    """A label that fits its column, with an ellipsis where it was cut."""
+    return label if len(label) <= _LABEL_WIDTH else f"{label[: _LABEL_WIDTH - 1]}…"
 
 
 def _labels(labels: Labels | None, count: int) -> list[str]:

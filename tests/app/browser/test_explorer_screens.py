@@ -11,6 +11,11 @@ from cogmap.maps.store import save_map
 from cogmap.planning.shortest_paths import solve
 
 NARROW = {"width": 390, "height": 844, "touch": True}
+SIZES = ({"width": 1360, "height": 860}, {"width": 400, "height": 800, "touch": True})
+ON_SCREEN = (
+    "return arguments[0].every((id) => { const box = document.getElementById(id).getBoundingClientRect();"
+    "return box.top >= 0 && box.bottom <= innerHeight + 1 && box.height > 0 && box.right <= innerWidth; })"
+)
 
 
 def ground(page):
@@ -122,9 +127,56 @@ def test_focus_is_seen_on_everything_that_can_have_it(page):
     assert unseen == []
 
 
+@pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
+def test_map_and_panel_are_on_the_screen_together(browser, address, size):
+    browser.open(address, **size)
+    browser.wait_for_map(48)
+    browser.click_node(0)
+    browser.click_node(47)
+    browser.run("document.getElementById('message').scrollIntoView({block: 'end'})")
+    assert browser.run(ON_SCREEN, ["map", "message"])
+    browser.picture(f"together_plan_{size['width']}")
+    browser.click("#tab-walk")
+    browser.click("#walk-begin")
+    browser.wait(lambda: browser.text("#walk-seen"), "an observation")
+    browser.run("document.getElementById('walk-message').scrollIntoView({block: 'end'})")
+    assert browser.run(ON_SCREEN, ["map", "pad", "walk-message"])
+    assert browser.text("#brief") == ""  # the plan's message is no message of a walk
+    browser.picture(f"together_walk_{size['width']}")
+    browser.click("#tab-run")
+    browser.wait(lambda: browser.all("#curves .chart"), "curves")
+    inside = "const panel = document.querySelector('#panel-run').getBoundingClientRect();"
+    wider = "[...document.querySelectorAll('#panel-run .chart, #panel-run .scroll')].filter((one) => "
+    wider += (
+        "one.getBoundingClientRect().right > panel.right || one.getBoundingClientRect().left < panel.left)"
+    )
+    assert browser.run(f"{inside} return {wider}.length") == 0
+    assert "table:" not in browser.run("return document.getElementById('panel-run').textContent")
+    browser.picture(f"together_run_{size['width']}")
+    browser.open("about:blank")
+
+
 @pytest.mark.parametrize(
-    "size", [{"width": 1360, "height": 860}, {"width": 400, "height": 800, "touch": True}]
+    ("label", "radius", "lines"),
+    [
+        ("red", 20, ["red"]),
+        ("insert coins", 30, ["insert", "coins"]),
+        ("insert coins", 14, ["inser…"]),
+        ("press the button", 16, ["press", "the b…"]),
+        ("a", 3, None),
+    ],
 )
+def test_labels_are_broken_between_words_and_cut_with_an_ellipsis(page, label, radius, lines):
+    fitted = page.driver.execute_async_script(
+        "const done = arguments[2]; import('/static/shared/labels.js')"
+        ".then(({fitLabel}) => done(fitLabel(arguments[0], arguments[1])));",
+        label,
+        radius,
+    )
+    assert (fitted and fitted["lines"]) == lines
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
 def test_warnings_stand_above_the_map_and_an_empty_map_says_why(browser, tmp_path, size):
     run, walks = write_run(tmp_path, truth=False)
     told = "the walks do not repeat themselves, so the map is empty and there are no plans"

@@ -40,6 +40,13 @@ def test_it_opens_with_its_example_asks_for_nothing_and_says_nothing(report):
     assert len([address for address in asked if address.startswith("file:")]) == 1
 
 
+def test_the_whole_label_of_a_node_is_its_tooltip(report):
+    x, y = report.place_of(7)
+    report.command("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+    told = "return document.getElementById('map').title"
+    assert report.wait(lambda: report.run(told), "a tooltip").startswith(f"node 7: {ROOM.observation[7]}, ")
+
+
 def test_clicks_choose_a_start_and_a_goal_and_the_plan_appears(report):
     report.click_node(0)
     assert report.text("#message") == f"From node 0: {ROOM.observation[0]}. Choose a goal."

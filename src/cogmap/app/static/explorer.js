@@ -41,7 +41,7 @@ export class Explorer {
     const nothing = () => {};
     const quiet = { theme, keys: "map-keys", cleared: nothing, picked: nothing, pointed: nothing, reached: nothing };
     this.otherView = new MapView(element("other"), { ...quiet, label: "The other map" });
-    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true room", picked: handlers.pickedPlace });
+    this.roomView = new RoomView(element("room"), { ...quiet, label: "The true world", picked: handlers.pickedPlace });
     this.listen();
   }
 
@@ -128,11 +128,12 @@ export class Explorer {
 
   listChoices() {
     const { run, map } = this;
-    const kinds = run.maps.map(({ kind }) => ({ id: kind, name: SHORT[kind] ?? kind }));
+    const full = run.maps.filter(({ kind, nodes }) => nodes > 0 || kind === map.kind);
+    const kinds = full.map(({ kind }) => ({ id: kind, name: SHORT[kind] ?? kind }));
     segments(element("kinds"), kinds, map.kind, (kind) => this.handlers.kindChosen(kind));
     segments(element("placements"), map.placements, this.placement.id, (id) => this.place(id));
     const others = kinds.filter(({ id }) => id !== map.kind).map(({ id }) => ({ id, name: `${SHORT[id]} map` }));
-    const room = this.room?.points ? [{ id: "room", name: "true room" }] : [];
+    const room = this.room?.points ? [{ id: "room", name: "true world" }] : [];
     const besides = [...room, ...others, { id: "none", name: "none" }];
     if (!besides.some(({ id }) => id === this.beside)) this.beside = null;
     segments(element("besides"), besides, this.beside ?? this.usualBeside(), (id) => this.showBeside(id));
@@ -266,7 +267,7 @@ export class Explorer {
     if (!this.room || !places || places[start] === null || places[goal] === null) return "";
     const visited = this.room.follow(places[start], found.actions);
     return visited[visited.length - 1] === places[goal]
-      ? " In the room they lead there."
-      : " In the room they lead elsewhere, to the cross.";
+      ? " In the true world they lead there."
+      : ` In the true world they lead elsewhere${this.room.points ? ", to the cross" : ""}.`;
   }
 }

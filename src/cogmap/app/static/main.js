@@ -136,6 +136,7 @@ class Page {
     this.walk.activate(name === "walk");
     this.replay.activate(name === "replay");
     this.explorer.mainView.keysMove = name !== "walk";
+    this.brief();
     this.redraw();
     this.keep();
   }
@@ -148,8 +149,14 @@ class Page {
     else this.explorer.markPlan(this.desk);
   }
 
+  /** On a narrow screen the plan's message stands on the map too; it belongs to the plan alone. */
+  brief() {
+    const shown = this.tab === "plan" && this.desk.start !== null;
+    element("brief").textContent = shown ? this.desk.message.textContent : "";
+  }
+
   planned() {
-    element("brief").textContent = this.desk.start === null ? "" : this.desk.message.textContent;
+    this.brief();
     if (this.tab === "plan" || this.tab === "run") {
       this.explorer.markPlan(this.desk);
       this.addPolicy();

@@ -23,7 +23,7 @@ function edgeList(map, node) {
   const leaving = [...source.keys()].filter((edge) => source[edge] === node);
   const items = leaving.slice(0, EDGES).map((edge) => {
     const where = target[edge] === node ? "stays" : `node ${target[edge]}`;
-    const doubt = wrong?.[edge] ? ", wrong in the room" : doubtful?.[edge] ? ", unsupported" : "";
+    const doubt = wrong?.[edge] ? ", wrong in the true world" : doubtful?.[edge] ? ", unsupported" : "";
     return made("li", {}, `${map.actionLabels[action[edge]]} → ${where} (${support[edge]}×${doubt})`);
   });
   if (leaving.length > EDGES) items.push(made("li", {}, `and ${leaving.length - EDGES} more`));

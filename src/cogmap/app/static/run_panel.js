@@ -40,7 +40,7 @@ function mapTable(maps) {
   const rows = maps.map(({ kind, nodes, edges, explained }) => {
     return [kind, nodes.toLocaleString("en"), edges.toLocaleString("en"), percent(explained, 2)];
   });
-  return table("Maps", ["", "nodes", "edges", "steps explained"], rows);
+  return table("Maps", ["", "nodes", "edges", "predicted by itself"], rows);
 }
 
 /** A table that scrolls sideways on a narrow screen. */

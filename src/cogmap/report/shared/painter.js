@@ -1,5 +1,7 @@
 /* Draws a map's nodes and edges on a canvas, in as much detail as the zoom allows. */
 
+import { fitLabel } from "./labels.js";
+
 const THICKNESS = [0.6, 1, 1.5, 2.2]; // pixels, by support
 const APART = 20; // pixels between two nodes from which their edges are drawn side by side, in colour
 const CLOSE = 40; // pixels from which edges have dashes and heads too
@@ -193,16 +195,19 @@ export class Painter {
     context.textAlign = "center";
     context.textBaseline = "middle";
     for (const { seen, text: ink, nodes } of scene.groups) {
-      const text = scene.labels[seen].slice(0, Math.max(1, Math.floor(size * 0.36)));
-      const height = Math.min(16, (size * 1.5) / Math.max(1.35, text.length * 0.62));
-      if (height < 6) continue;
+      const fitted = fitLabel(scene.labels[seen], size);
+      if (fitted === null) continue;
+      const { lines, height } = fitted;
       context.globalAlpha = avoid.has(seen) ? 0.4 : 1;
       context.fillStyle = ink;
       context.font = `600 ${height.toFixed(1)}px ${this.theme.font}`;
       for (const node of nodes) {
         const [x, y] = [this.x(node), this.y(node)];
         if (only !== null && !only.has(node)) continue;
-        if (this.seesNode(x, y)) context.fillText(text, x, y + height * 0.06);
+        if (!this.seesNode(x, y)) continue;
+        lines.forEach((text, line) => {
+          context.fillText(text, x, y + height * (0.06 + 1.12 * (line - (lines.length - 1) / 2)));
+        });
       }
     }
     context.globalAlpha = 1;
