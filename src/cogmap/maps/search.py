@@ -340,13 +340,18 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
             number[one] = number[other]
             merged = account(walks, join_states(current.counts, number, current.num_states - 1))
             merged = _drop_edges(walks, merged)
-            lost = current.found.log_likelihood - merged.found.log_likelihood
+            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * _name(current):
+                merged = _drop_edges(walks, _widened(walks, merged))
             # Two states of one place lose nothing but what they had fitted to chance.
-            if merged.length < current.length - _SETTLED and lost < 2 * _name(current):
+            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * _name(current):
                 current, tried = merged, set()
                 break
         else:
             return current
+
+
+def _lost(current: Account, merged: Account) -> float:
+    return current.found.log_likelihood - merged.found.log_likelihood
 
 
 def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
