@@ -193,7 +193,9 @@ def test_slips_lead_where_other_actions_do_or_nowhere() -> None:
         num_observations=1,
     )
     wide = with_slips(counts, 0.1)
-    edges = {(int(row), int(to)): count for row, to, count in zip(wide.row, wide.target, wide.count, strict=True)}
+    edges = {
+        (int(row), int(to)): count for row, to, count in zip(wide.row, wide.target, wide.count, strict=True)
+    }
     assert set(edges) == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1)}
     assert edges[0, 1] == pytest.approx(30 + 0.1 * 30 * 30 / 40)
     assert edges[0, 2] == pytest.approx(0.1 * 30 * 10 / 40)

@@ -5,11 +5,11 @@ tree of their histories, folded (`fold`). They are many and a few are wrong. Fro
 of states, lets expectation-maximisation settle each, and keeps the one with the shortest description:
 
 - merge states whose futures are nearly the same (`distance`), from cautiously to boldly;
-- drop edges that no step needs;
+- add edges from each state to where its other actions lead, for moves that slip, and drop edges that no step needs;
 - drop states that no step needs, such as those of a model that is not localised yet;
 - lead moves elsewhere that some steps contradict, if there is no chance in the world (`reroute`);
-- split states whose moves are in doubt by the labels of the guess, or by the way they are entered, and merge again what
-  makes no difference;
+- split states whose moves depend on the labels of the guess, or on the way they are entered (`doubt`), and merge again
+  what makes no difference;
 - split: double every state with a hidden bit that tends to stay as it is, let expectation-maximisation find what the
   bit is good for, and merge again what it is not good for.
 
@@ -375,7 +375,7 @@ def _widened(walks: Walks, current: Account) -> Account:
     """Settled again with more edges: an action may lead where another one does, or nowhere.
 
     Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
-    lost for some steps and has codes of its own for that, so that the edge that was taken is not among the first counts.
+    lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
     """
     return account(walks, with_slips(current.counts, _SLIPS), 2 * _ROUNDS)
 
@@ -396,7 +396,9 @@ def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) 
         if not len(unneeded):
             break
         dropped = np.zeros(len(spared), dtype=bool)
-        dropped[unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]] = True
+        dropped[
+            unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
+        ] = True
         shorter = account(walks, without_edges(counts, dropped), _ROUNDS // 2)
         if shorter.length > current.length - _SETTLED:
             share /= 4
