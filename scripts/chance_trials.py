@@ -1,6 +1,7 @@
 """Worlds with chance that nothing was tuned to: sample a log, learn it, compare map and policies with the truth.
 
-python scripts/chance_trials.py [NAME ...] [--seed 0] [--minutes 6] [--runs FOLDER] [--remap] [--out results/chance.csv]
+python scripts/chance_trials.py [NAME ...] [--seed 0] [--minutes 6 | --steps N] [--runs FOLDER] [--remap]
+    [--out results/chance.csv]
 
 Names: slip10, slip20, slip30 and noise10, noise20 (rooms of 8x10 with 4 colours), lake (FrozenLake 8x8), cliff, taxi.
 Logs have 1024 walks of 400 steps, scores are on 64 other walks. Truth is used only to score. Rows go to --out.
@@ -14,6 +15,7 @@ import tempfile
 import time
 from dataclasses import asdict, fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -55,9 +57,9 @@ def noisy(world: TableWorld, share: float) -> ChanceWorld:
     return ChanceWorld(**table_fields(sure) | moves, observation_probability=seen)
 
 
-def learned(folder: Path, walks: Walks, minutes: float, remap: bool) -> cogmap.Run:
+def learned(folder: Path, walks: Walks, budget: dict[str, Any], remap: bool) -> cogmap.Run:
     if not folder.exists():
-        return cogmap.learn(walks, out=folder, minutes=minutes, quiet=True)
+        return cogmap.learn(walks, out=folder, quiet=True, **budget)
     run = cogmap.load_run(folder)
     if remap:
         build_maps(run, TrainingData("places", walks))
@@ -85,17 +87,19 @@ def main() -> None:
     parser.add_argument("names", nargs="*", default=list(NAMES))
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--minutes", type=float, default=6.0)
+    parser.add_argument("--steps", type=int, default=None, help="of training, on a crowded machine")
     parser.add_argument("--runs", type=Path, default=None)
     parser.add_argument("--remap", action="store_true")
     parser.add_argument("--out", type=Path, default=None)
     args = parser.parse_args()
+    budget = {"minutes": args.minutes} if args.steps is None else {"steps": args.steps}
     runs = Path(tempfile.mkdtemp()) if args.runs is None else args.runs
     for name in args.names:
         world, agent = world_of(name, args.seed)
         walks, _ = sample_walks(world, 1024, 400, np.random.default_rng([args.seed, 1]), agent)
         test, truth = sample_walks(world, 64, 400, np.random.default_rng([args.seed + 7, 1]), agent)
         started = time.perf_counter()
-        run = learned(runs / f"{name}-{args.seed}", walks, args.minutes, args.remap)
+        run = learned(runs / f"{name}-{args.seed}", walks, budget, args.remap)
         seconds = round(time.perf_counter() - started)
         row = row_of(name, args.seed, run, test, truth)
         row |= {"seconds": seconds, "commit": current_commit()}

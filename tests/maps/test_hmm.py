@@ -16,6 +16,7 @@ from cogmap.maps.hmm import (
     maximise,
     never_taken,
     predict,
+    with_slips,
 )
 from cogmap.records import Walks
 
@@ -176,3 +177,27 @@ def test_an_action_that_is_never_taken_says_where_one_is() -> None:
     assert never_taken(counts).tolist() == [[False, True], [False, False]]
     placed = expect(counts, walks).path
     np.testing.assert_array_equal(placed, steps)
+
+
+def test_slips_lead_where_other_actions_do_or_nowhere() -> None:
+    """State 0 goes to 1 by the first action and to 2 by the second; state 1 stays, by the first action alone."""
+    counts = StateCounts(
+        first=np.array([1.0, 0, 0]),
+        row=np.array([0, 1, 2]),
+        target=np.array([1, 2, 1], dtype=np.int32),
+        count=np.array([30.0, 10, 5]),
+        seen_at=np.arange(3, dtype=np.int32),
+        seen=np.zeros(3, dtype=np.int32),
+        seen_count=np.ones(3),
+        num_actions=2,
+        num_observations=1,
+    )
+    wide = with_slips(counts, 0.1)
+    edges = {
+        (int(row), int(to)): count for row, to, count in zip(wide.row, wide.target, wide.count, strict=True)
+    }
+    assert set(edges) == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2), (2, 1)}
+    assert edges[0, 1] == pytest.approx(30 + 0.1 * 30 * 30 / 40)
+    assert edges[0, 2] == pytest.approx(0.1 * 30 * 10 / 40)
+    assert edges[1, 0] == pytest.approx(0.1 * 10 * 0.1)
+    assert (np.diff(wide.row * 3 + wide.target) > 0).all()

@@ -129,6 +129,32 @@ def without_edges(counts: StateCounts, removed: NDArray[np.bool_]) -> StateCount
     return replace(counts, row=counts.row[kept], target=counts.target[kept], count=counts.count[kept])
 
 
+def with_slips(counts: StateCounts, share: float) -> StateCounts:
+    """The counts with edges from each state by every action that was tried there to itself and to all its targets.
+
+    share: of each row's counts, that are added on these edges, as often as they are taken by all actions together.
+    """
+    states, actions = counts.num_states, counts.num_actions
+    source, tries = counts.row // actions, counts.tries
+    leaving = _sums(source, counts.count, states)
+    # Pairs of a state and a target, whatever the action; a state counts as its own target once.
+    stays = np.arange(states, dtype=np.int64) * states + np.arange(states)
+    pair, often = _sum_equal(
+        np.concatenate([source * states + counts.target, stays]),
+        np.concatenate([counts.count, share * leaving]),
+    )
+    pair, often = np.repeat(pair, actions), np.repeat(often, actions)
+    row = pair // states * actions + np.tile(np.arange(actions), len(pair) // actions)
+    added = share * tries[row] * often / np.maximum(leaving[pair // states], 1e-9)
+    key, count = _sum_equal(
+        np.concatenate([counts.row * states + counts.target, row * states + pair % states]),
+        np.concatenate([counts.count, added]),
+    )
+    kept = count > LEAST_COUNT
+    target = (key % states).astype(np.int32)
+    return replace(counts, row=(key // states)[kept], target=target[kept], count=count[kept])
+
+
 def without_unused(counts: StateCounts) -> StateCounts:
     """The counts without states that less than one step visits."""
     used = counts.visits >= 0.5

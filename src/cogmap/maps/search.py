@@ -5,11 +5,11 @@ wrong. From there the search proposes other sets of states, lets expectation-max
 with the shortest description:
 
 - merge states whose futures are nearly the same (`distance`), from cautiously to boldly;
-- drop edges that no step needs;
+- add edges from each state to where its other actions lead, for moves that slip, and drop edges that no step needs;
 - drop states that no step needs, such as those of a model that is not localised yet;
 - lead moves elsewhere that some steps contradict, if there is no chance in the world (`reroute`);
-- split states whose moves are in doubt by the labels of the guess, or by the way they are entered, and merge again what
-  makes no difference;
+- split states whose moves depend on the labels of the guess, or on the way they are entered (`doubt`), and merge again
+  what makes no difference;
 - split: double every state with a hidden bit that tends to stay as it is, let expectation-maximisation find what the
   bit is good for, and merge again what it is not good for.
 
@@ -30,9 +30,9 @@ from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
 from cogmap.maps.distance import StateDistances
+from cogmap.maps.doubt import depends_on, entries, entropies
 from cogmap.maps.hmm import (
     LEAST_COUNT,
-    UNEXPLAINED,
     Expectation,
     StateCounts,
     count_states,
@@ -41,6 +41,7 @@ from cogmap.maps.hmm import (
     never_taken,
     never_taken_at_sight,
     taken_for_granted,
+    with_slips,
     without_edges,
     without_unused,
 )
@@ -54,6 +55,8 @@ _RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
 _POLISHED = 3  # of all proposals, the shortest ones
 _ROUNDS = 6  # of expectation-maximisation that settle a proposal
 _ROUNDS_OF_SPLIT = 30  # a new bit starts from nothing
+_SLIPS = 0.1  # of the moves of a state that may lead where another action does
+_FEWEST_DROPPED = 0.05  # of the edges that seem unneeded
 _STAYS = 0.9  # chance that a new hidden bit stays as it is
 _PAIRS = 6  # nearest pairs that are tried to be merged
 _RARER = 0.3  # of the other's visits
@@ -97,25 +100,47 @@ def description_length(found: Expectation) -> float:
     looks the same, with the moves that differ: two states that differ in one rare input are worth keeping if that input
     was tried often enough, however many inputs they share. Every start and every action that is never taken is named.
     So is every further observation of a state and every further target of a move, with a probability as precise as its
-    count allows; it costs one unexplained step more: chance is what deviates again and again, not once.
+    count allows; and which ones have further ones. That is little where all of them have, and much where one has: in a
+    world without chance a move that deviates once is not worth it.
     """
     counts = found.counts
     states = max(counts.num_states, 2)
     name, look = np.log(states), np.log(max(counts.num_observations, 2))
-    tries = counts.tries
-    edges = counts.count >= 0.5
-    further = np.flatnonzero(edges & ~_likeliest(counts))
+    tries, further = counts.tries, _further(counts)
     chance = 0.5 * np.log(np.maximum(tries[counts.row[further]], 2))
     sights = np.flatnonzero((counts.seen_count >= 0.5) & ~_likeliest_sight(counts))
     precise = 0.5 * np.log(np.maximum(counts.visits[counts.seen_at[sights]], 2))
     at_sight = never_taken_at_sight(counts)
     never = int(at_sight.sum()) + int((never_taken(counts) & ~at_sight[counts.shows()]).sum())
     starts = int((counts.first >= 0.5).sum()) + never
-    moves = _listing(counts, name).sum() + (name + chance - np.log(UNEXPLAINED)).sum()
-    shown = (look + precise - np.log(UNEXPLAINED)).sum()
+    moves = _listing(counts, name).sum() + (name + chance).sum() + _which(len(further), _num_moves(counts))
+    shown = (look + precise).sum() + _which(len(sights), states)
     # Which actions were taken helps to locate the agent, but they are its own choice and not to be explained.
     chosen = (tries * np.log(taken_for_granted(counts))).sum()
     return float(chosen - found.log_likelihood + states * look + moves + shown + starts * name)
+
+
+def _which(further: int, rows: int) -> float:
+    """Nats to say which rows have how many further entries: of all sequences of rows and entries, this one."""
+    return float(gammaln(rows + further + 1) - gammaln(rows + 1) - gammaln(further + 1))
+
+
+def _further(counts: StateCounts) -> Whole:
+    """Edges that are not the likeliest of their move."""
+    return np.flatnonzero((counts.count >= 0.5) & ~_likeliest(counts))
+
+
+def _num_moves(counts: StateCounts) -> int:
+    """Rows that were tried."""
+    return int((counts.tries >= 0.5).sum())
+
+
+def _price(counts: StateCounts) -> Floats:
+    """(E,) nats that the description gets shorter by without one edge, if it is a further one."""
+    further = max(len(_further(counts)), 1)
+    one_of = np.log(1 + _num_moves(counts) / further)
+    name = np.log(max(counts.num_states, 2))
+    return np.asarray(name + one_of + 0.5 * np.log(np.maximum(counts.tries[counts.row], 2)))
 
 
 def _listing(counts: StateCounts, name: float) -> Floats:
@@ -199,7 +224,7 @@ def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
         if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT):
             break
         split = _split(walks, best[0], _KINDS_OF_SPLIT[kind], guess, turn)
-        after = _best([*best, _drop_unneeded(walks, split[0]), *split[1:]])
+        after = _best([*best, *(_drop_unneeded(walks, each) for each in split[:1]), *split[1:]])
         if after[0].length < best[0].length - _SETTLED:
             failed = 0
         else:
@@ -244,9 +269,15 @@ def _best(accounts: Iterable[Account]) -> list[Account]:
     ][:_POLISHED]
 
 
-def _settled(walks: Walks, proposals: Iterable[Account], most: int = _POLISHED) -> list[Account]:
-    """The best proposals, polished, the best first."""
-    return _best(_polish(walks, each) for each in _best(proposals)[:most])
+def _settled(
+    walks: Walks, proposals: Iterable[Account], most: int = _POLISHED, enough: float = np.inf
+) -> list[Account]:
+    """The best proposals, polished, the best first: a round shows which one is worth all of them.
+
+    enough: the length that it must be below, for that.
+    """
+    once = _best(_polish(walks, each, 1) for each in _best(proposals)[:most])
+    return _best([_polish(walks, once[0]), *once[1:]]) if once[0].length < enough else once
 
 
 def _counted(walks: Walks, steps: Whole) -> StateCounts:
@@ -265,21 +296,28 @@ def _merges(walks: Walks, counts: StateCounts, radii: Iterable[float]) -> Iterat
     for radius in radii:
         group, groups = distances.merged(radius)
         if groups not in before:
-            yield _drop_edges(walks, account(walks, join_states(counts, group, groups)))
+            yield _dropped_once(walks, account(walks, join_states(counts, group, groups)))
             before.add(groups)
 
 
-def _polish(walks: Walks, current: Account) -> Account:
+def _polish(walks: Walks, current: Account, rounds: int = _POLISHING) -> Account:
     """Drop and merge until the description gets no shorter."""
-    for _ in range(_POLISHING):
+    for _ in range(rounds):
         before = current.length
-        current = _best(
-            [_drop_edges(walks, account(walks, current.counts, 2 * _ROUNDS)), _hardened(walks, current)]
-        )[0]
+        current = _best(_dropped_once(walks, each) for each in _variants(walks, current))[0]
+        current = _drop_edges(walks, current)
         current = _best([current, *_merges(walks, current.counts, _RADII_AGAIN)])[0]
         if current.length > before - _SETTLED:
             break
     return current
+
+
+def _variants(walks: Walks, current: Account) -> Iterator[Account]:
+    """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
+    yield account(walks, current.counts, 2 * _ROUNDS)
+    yield _hardened(walks, current)
+    if _may_hide_states(current):
+        yield _widened(walks, current)
 
 
 def _merge_pairs(walks: Walks, current: Account) -> Account:
@@ -298,13 +336,18 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
             number[one] = number[other]
             merged = account(walks, join_states(current.counts, number, current.num_states - 1))
             merged = _drop_edges(walks, merged)
-            lost = current.found.log_likelihood - merged.found.log_likelihood
+            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * _name(current):
+                merged = _drop_edges(walks, _widened(walks, merged))
             # Two states of one place lose nothing but what they had fitted to chance.
-            if merged.length < current.length - _SETTLED and lost < 2 * _name(current):
+            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * _name(current):
                 current, tried = merged, set()
                 break
         else:
             return current
+
+
+def _lost(current: Account, merged: Account) -> float:
+    return current.found.log_likelihood - merged.found.log_likelihood
 
 
 def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
@@ -324,22 +367,53 @@ def _hardened(walks: Walks, current: Account) -> Account:
     return account(walks, count_states(current.found.path, walks, current.num_states))
 
 
-def _drop_edges(walks: Walks, current: Account) -> Account:
-    """Without edges that the walks lose less by than their description takes, as long as that makes it shorter."""
-    while True:
-        counts, need = current.counts, current.found.need
-        total = counts.tries[counts.row]
-        rest = np.maximum(total - counts.count, 1e-9)
-        regained = total * np.log(np.maximum(total, 1e-9) / rest)  # the other targets become likelier
+def _widened(walks: Walks, current: Account) -> Account:
+    """Settled again with more edges: an action may lead where another one does, or nowhere.
+
+    Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
+    lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
+    """
+    return account(walks, with_slips(current.counts, _SLIPS), 2 * _ROUNDS)
+
+
+def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) -> Account:
+    """Without edges that the walks lose less by than their description takes, as long as that makes it shorter.
+
+    Of two edges that can stand in for each other only one is unneeded: if all are too many, fewer are tried,
+    down to a share of `least`.
+    """
+    share = 1.0
+    while share >= least:
+        counts = current.counts
+        spared = _price(counts) - _loss(current)
         most = np.zeros(counts.num_states * counts.num_actions)
         np.maximum.at(most, counts.row, counts.count)
-        dropped = (need - regained < _name(current)) & (counts.count < most[counts.row])
-        if not dropped.any():
-            return current
+        unneeded = np.flatnonzero((spared > 0) & (counts.count < most[counts.row]))
+        if not len(unneeded):
+            break
+        dropped = np.zeros(len(spared), dtype=bool)
+        dropped[
+            unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
+        ] = True
         shorter = account(walks, without_edges(counts, dropped), _ROUNDS // 2)
         if shorter.length > current.length - _SETTLED:
-            return current
-        current = shorter
+            share /= 4
+        else:
+            current = shorter
+    return current
+
+
+def _dropped_once(walks: Walks, current: Account) -> Account:
+    """Without the edges that seem unneeded, all at once, to compare proposals."""
+    return _drop_edges(walks, current, 1.0)
+
+
+def _loss(current: Account) -> Floats:
+    """(E,) nats that the walks lose without an edge: those of its steps, less what other targets become likelier by."""
+    counts = current.counts
+    total = counts.tries[counts.row]
+    rest = np.maximum(total - counts.count, 1e-9)
+    return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
 
 
 def _drop_unneeded(walks: Walks, current: Account) -> Account:
@@ -383,68 +457,53 @@ def _transient(counts: StateCounts) -> Booleans:
     return np.asarray(left[part])
 
 
-def _doubt(counts: StateCounts) -> Floats:
-    """(V,) nats that the walks would need less if each state showed one observation, and each move had one target."""
-    moves = _entropy(counts.count, counts.tries[counts.row])
-    sights = _entropy(counts.seen_count, counts.visits[counts.seen_at])
-    of_moves = np.bincount(counts.row // counts.num_actions, weights=moves, minlength=counts.num_states)
-    return np.asarray(of_moves + np.bincount(counts.seen_at, weights=sights, minlength=counts.num_states))
-
-
-def _entropy(count: Floats, total: Floats) -> Floats:
-    """Nats of each count of a row with a total."""
-    return -count * np.log(np.maximum(count, 1e-300) / np.maximum(total, 1e-9))
-
-
 def _may_hide_states(current: Account) -> bool:
     """Whether some states' moves are in doubt, or some step is unexplained."""
-    return current.found.unexplained > 0 or bool((_doubt(current.counts) > _name(current)).any())
+    return current.found.unexplained > 0 or bool((entropies(current.counts) > _name(current)).any())
 
 
 def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -> list[Account]:
     """Accounts with states split, and merged again where that was of no use."""
     if kind == "reroute":
-        return [_rerouted(walks, current)]
+        return _rerouted(walks, current)
     if kind == "bit":
         split = account(walks, _doubled(current.counts, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
     else:
-        labels = _where_in_doubt(walks, current, _entry(walks, current) if kind == "entry" else guess)
+        reason = entries(walks, current.found.path) if kind == "entry" else guess
+        labels = _where_in_doubt(walks, current, reason)
+        if labels is None:
+            return []
         split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
-    return _settled(walks, [split, *_merges(walks, split.counts, _RADII[1::2])], most=2)
+    return _settled(walks, [split, *_merges(walks, split.counts, _RADII[1::2])], 2, current.length)
 
 
-def _rerouted(walks: Walks, current: Account) -> Account:
-    """The likeliest moves alone, some of them led elsewhere."""
+def _rerouted(walks: Walks, current: Account) -> list[Account]:
+    """An account of the likeliest moves alone, some of them led elsewhere; none if there is none to lead."""
     counts = current.counts
     table = reroute(walks, likeliest_targets(counts), counts.shows(), current.found.path)
     if table is None:
-        return current
+        return []
     source, action = np.nonzero(table >= 0)
     row = source * np.int64(counts.num_actions) + action
     moves = replace(
         counts, row=row, target=table[source, action], count=np.maximum(counts.tries[row], 2 * LEAST_COUNT)
     )
-    return account(walks, moves)
+    return [account(walks, moves)]
 
 
-def _where_in_doubt(walks: Walks, current: Account, reason: Whole) -> Whole:
-    """(B, N) a label for each state, and for a state whose moves are in doubt one for each reason (B, N)."""
+def _where_in_doubt(walks: Walks, current: Account, reason: Whole) -> Whole | None:
+    """(B, N) a label for each state, and one for each reason (B, N) of a state that may hide several; None if none may.
+
+    A state may if its moves are in doubt and depend on the reason.
+    """
     path = current.found.path.astype(np.int64)
-    doubtful = _doubt(current.counts) > _name(current)
+    doubtful = entropies(current.counts) > _name(current)
+    doubtful &= depends_on(walks, path, reason, current.num_states)
+    if not doubtful.any():
+        return None
     label = np.where(doubtful[path], reason + 1, 0) * current.num_states + path
     distinct, number = np.unique(np.where(walks.step_mask(), label, -1), return_inverse=True)
     return number.reshape(path.shape) - int(distinct[0] == -1)
-
-
-def _entry(walks: Walks, current: Account) -> Whole:
-    """(B, N) the move by which the state of each step was entered; while the agent stays, it is the same."""
-    path = current.found.path.astype(np.int64)
-    entered = np.ones(path.shape, dtype=bool)
-    entered[:, 1:] = path[:, 1:] != path[:, :-1]
-    way = np.zeros(path.shape, dtype=np.int64)
-    way[:, 1:] = 1 + path[:, :-1] * walks.num_actions + walks.actions
-    since = np.maximum.accumulate(np.where(entered, np.arange(path.shape[1]), 0), axis=1)
-    return np.take_along_axis(way, since, axis=1)
 
 
 def _doubled(counts: StateCounts, rng: np.random.Generator) -> StateCounts:
