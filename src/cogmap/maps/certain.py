@@ -7,6 +7,7 @@ do not agree on is left out. So rare places stay that a shortest description wou
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from cogmap.maps.hmm import UNEXPLAINED, StateCounts, count_states, without_edge
 from cogmap.maps.machine import classes_of_places
 from cogmap.maps.search import Account, likeliest_targets
 from cogmap.maps.trust import HeldOut, trust
-from cogmap.records import CognitiveMap, PredictedFutures, Walks
+from cogmap.records import Booleans, CognitiveMap, Floats, PredictedFutures, Walks
 
 # Of the steps: where fewer follow moves that are sure, most of the machine could as well be another. Rare moves are few
 # steps, even if they are many moves.
@@ -60,41 +61,70 @@ def fold_states(held: HeldOut, found: Account) -> Certainty | None:
 
 
 def with_moves_of_states(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
-    """The map with moves that were not made from a place, but from its state by another way: imagined, support 0."""
-    machine, observations = certain.machine, record.num_observations
-    tried = np.zeros((record.num_nodes, record.num_actions), dtype=bool)
-    tried[record.edge_source, record.edge_action] = True
-    source, action = np.nonzero(~tried & (machine.next_state[certain.place_state] >= 0))
-    state = certain.place_state[source]
-    known = certain.place_state.astype(np.int64) * observations + record.node_observation  # rising
-    key = machine.next_state[state, action].astype(np.int64) * observations + machine.output[state, action]
-    target = np.searchsorted(known, key)
-    zero, one = np.zeros(len(source), dtype=np.int32), np.ones(len(source))
-    added = {"edge_source": source, "edge_action": action, "edge_target": target, "edge_support": zero}
-    added |= {"edge_probability": one, "edge_imagined": one.astype(bool)}
-    return replace(
-        record,
-        **{
-            name: np.concatenate([getattr(record, name), values.astype(getattr(record, name).dtype)])
-            for name, values in added.items()
-        },
-    )
+    """The map with moves that were made from another place of the same state only: imagined, with support 0."""
+    shows = record.node_observation
+    made = (record.edge_source, record.edge_action)
+    source, action, target = _moves_of_states(certain.machine, certain.place_state, shows, *made)
+    added: dict[str, Whole | Booleans | Floats] = {
+        "edge_source": source,
+        "edge_action": action,
+        "edge_target": target,
+        "edge_support": np.zeros(len(source), dtype=np.int32),
+        "edge_probability": np.ones(len(source)),
+        "edge_imagined": np.ones(len(source), dtype=bool),
+    }
+    fields: dict[str, Any] = {
+        name: np.concatenate([getattr(record, name), values.astype(getattr(record, name).dtype)])
+        for name, values in added.items()
+    }
+    return replace(record, **fields)
 
 
 def _trusted(machine: Machine, held: HeldOut) -> Certainty | None:
     """The machine with what is sure of it, unless the model predicts the held-out walks better."""
     places, state = _places(machine, held.kept)
-    counts = count_states(places, held.kept, len(state))
-    if not len(state) or trust(counts, held).warnings:
+    if not len(state):
         return None
     sure = with_sure_moves(machine, held.kept)
     here = machine.steps[:, :-1]
     made = (here >= 0) & (machine.steps[:, 1:] >= 0)
-    followed = sure.next_state[here, held.kept.actions][made] >= 0
-    if followed.mean() < _SURE:
+    if (sure.next_state[here, held.kept.actions][made] >= 0).mean() < _SURE:
         return None
+    counts = _with_moves(count_states(places, held.kept, len(state)), sure, state)
     unsure = int(((machine.next_state >= 0) & (sure.next_state < 0)).sum())
-    return Certainty(sure, counts, state, unsure)
+    return None if trust(counts, held).warnings else Certainty(sure, counts, state, unsure)
+
+
+def _with_moves(counts: StateCounts, machine: Machine, place_state: Whole) -> StateCounts:
+    """The counts with one try of each move that was made from another place of the same state only."""
+    made = np.divmod(counts.row, counts.num_actions)
+    source, action, after = _moves_of_states(machine, place_state, counts.shows(), *made)
+    row = np.concatenate([counts.row, source.astype(np.int64) * counts.num_actions + action])
+    target = np.concatenate([counts.target, after.astype(np.int32)])
+    order = np.lexsort((target, row))
+    count = np.concatenate([counts.count, np.ones(len(source))])
+    return replace(counts, row=row[order], target=target[order], count=count[order])
+
+
+def _moves_of_states(
+    machine: Machine, place_state: Whole, shows: Whole, source: Whole, action: Whole
+) -> tuple[Whole, Whole, Whole]:
+    """Source, action and target of moves that are known of a place's state, and were not made from the place itself.
+
+    An action that was never taken at what a place shows may not be offered there.
+    place_state, shows: (V,). source, action: (E,) moves that were made.
+    """
+    num_actions, num_observations = machine.next_state.shape[1], int(shows.max(initial=0)) + 1
+    tried = np.zeros((len(place_state), num_actions), dtype=bool)
+    tried[source, action] = True
+    offered = np.zeros((num_observations, num_actions), dtype=bool)
+    offered[shows[source], action] = True
+    known = machine.next_state[place_state] >= 0
+    here, by = np.nonzero(known & ~tried & offered[shows])
+    state = place_state[here]
+    key = machine.next_state[state, by].astype(np.int64) * num_observations + machine.output[state, by]
+    places = place_state.astype(np.int64) * num_observations + shows  # rising
+    return here, by, np.searchsorted(places, key)
 
 
 def _places(machine: Machine, walks: Walks) -> tuple[Whole, Whole]:
