@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csgraph, csr_array
 
-from cogmap.maps.counts import UNKNOWN, Counts, Whole, rank_rows
+from cogmap.maps.counts import UNKNOWN, Counts, Whole, next_codes, rank_rows
 from cogmap.records import Booleans
 
 _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
@@ -97,7 +97,7 @@ def nearest_retained(counts: Counts, retained: Booleans) -> Whole:
     keepers, discarded = np.flatnonzero(retained), np.flatnonzero(~retained)
     if not len(keepers):
         return nearest
-    table = _next_codes(counts)  # (J, A * J), rows sum to the number of actions tried
+    table = next_codes(counts)  # (J, A * J), rows sum to the number of actions tried
     tried = np.asarray(table.sum(axis=1)).ravel()
     discarded_table, keeper_table = table[discarded], table[keepers].tocsc()
     shared = np.diff(keeper_table.indptr)[discarded_table.indices]  # keepers that share each entry's column
@@ -124,12 +124,3 @@ def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64
     # Without the row's own sum, which is the same for all keepers.
     distance = tried - 2 * shared.reshape(discarded.shape[0], len(tried))
     return np.round(distance, 12).argmin(axis=1)
-
-
-def _next_codes(counts: Counts) -> csr_array:
-    """p(l | code, a) as a sparse (J, A * J) table."""
-    row = counts.source.astype(np.int64) * counts.num_actions + counts.action
-    total = np.bincount(row, weights=counts.count)
-    column = counts.action.astype(np.int64) * counts.num_codes + counts.target
-    shape = (counts.num_codes, counts.num_actions * counts.num_codes)
-    return csr_array((counts.count / total[row], (counts.source, column)), shape=shape)
