@@ -17,6 +17,7 @@ from scipy.sparse import coo_array, csc_array, csgraph, csr_array
 from cogmap.maps.counts import UNKNOWN, Counts, Whole, next_codes, rank_rows
 from cogmap.records import Booleans
 
+_Moves = set[tuple[int, int]]  # actions with the code at their other end
 _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
 
 
@@ -70,15 +71,18 @@ def _others(edges: Counts, of: str, to: str) -> Whole:
 def merge_same_neighbours(edges: Counts, retained: Booleans) -> Whole:
     """(J,) the node of each retained code, UNKNOWN for the others; codes with equal neighbours, in and out, are merged.
 
-    Neighbours are sets of retained codes; actions and self-loops do not matter.
+    Neighbours are retained codes, each with the action of its edge: an agent that looks north in a corridor turns left
+    to where one that looks south turns right. Self-loops do not matter.
     """
     kept = edges.select(np.flatnonzero(retained[edges.source] & retained[edges.target]))
-    sets = [(set(), set()) for _ in range(edges.num_codes)]  # type: list[tuple[set[int], set[int]]]
-    for source, target in zip(kept.source.tolist(), kept.target.tolist(), strict=True):
+    sets: list[tuple[_Moves, _Moves]] = [(set(), set()) for _ in range(edges.num_codes)]
+    for source, action, target in zip(
+        kept.source.tolist(), kept.action.tolist(), kept.target.tolist(), strict=True
+    ):
         if source != target:
-            sets[source][0].add(target)
-            sets[target][1].add(source)
-    number: dict[tuple[frozenset[int], frozenset[int]], int] = {}
+            sets[source][0].add((action, target))
+            sets[target][1].add((action, source))
+    number: dict[tuple[frozenset[tuple[int, int]], ...], int] = {}
     node = np.full(edges.num_codes, UNKNOWN, dtype=np.int32)
     for code in np.flatnonzero(retained).tolist():
         key = (frozenset(sets[code][0]), frozenset(sets[code][1]))
