@@ -385,7 +385,8 @@ def _beside(tables: dict[str, list[Row]]) -> str:
     for name, rows in tables.items():
         by_model: dict[tuple[str, str], list[Row]] = {}
         for row in rows:
-            by_model.setdefault((row["method"], row["preset"]), []).append(row)
+            if row["trained_at"]:  # older rows are of other builders
+                by_model.setdefault((row["method"], row["preset"]), []).append(row)
         for (label, _), of_model in by_model.items():
             ours = Ours(label, tuple(of_model))
             if name == "ladder" or not any(ours.values(kind, "norm_ged") for kind in NOT_ITS_OWN):
