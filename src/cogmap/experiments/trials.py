@@ -27,7 +27,6 @@ METHODS: dict[str, dict[str, Any]] = {
     "TDB(S=5, M=1)": {"prediction_steps": 5},
     "TDB(S=5, M=4)": {"prediction_steps": 5, "bottlenecks": 4},
     "TDB(S=3, M=1), clones": {"prediction_steps": 3, "clone_structured": True},
-    "TDB(S=3, M=1), refitted": {"prediction_steps": 3, "refit_steps": 2500},
 }
 OF_SOME_KINDS = frozenset(
     {"rooms", "training_rooms", "rungs", "names", "splice", "rollouts"}

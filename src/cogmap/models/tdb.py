@@ -60,14 +60,6 @@ class TDB(nn.Module):
         steps = observations.shape[1]
         before = previous_actions(actions, previous_action, steps)
         outputs, state = self.encoder(observations, before, state, return_state)
-        quantized, logits, next_encoding = self.decode(outputs, observations, actions, strength)
-        return Forward(logits, quantized, next_encoding, state)
-
-    def decode(
-        self, outputs: Tensor, observations: Tensor, actions: Tensor, strength: float = 1.0
-    ) -> tuple[Quantized | None, tuple[Tensor, ...], Tensor | None]:
-        """What is predicted from the encoder's outputs (B, N, D): codes, S logits and the next encoding."""
-        steps = observations.shape[1]
         quantized = self.bottlenecks(outputs, observations, strength) if strength else None
         vectors = self.bottlenecks.project(outputs).flatten(2) if quantized is None else quantized.vectors
         logits = tuple(
@@ -79,7 +71,7 @@ class TDB(nn.Module):
         next_encoding = None
         if self.to_next_encoding is not None and quantized is not None:
             next_encoding = self.to_next_encoding(vectors, following_actions(actions, 1, steps))
-        return quantized, logits, next_encoding
+        return Forward(logits, quantized, next_encoding, state)
 
     def encode(
         self, observations: Tensor, actions_before: Tensor, state: EncoderState | None = None

@@ -16,7 +16,6 @@ from typing import Any, get_args
 from cogmap.errors import BadConfig, BadOutput, BadRun, Stopped
 from cogmap.files import write_json
 from cogmap.models.config import ModelConfig
-from cogmap.models.tdb import TDB
 from cogmap.records import Integers, Walks
 from cogmap.runs.folder import (
     CONFIG_FILE,
@@ -51,7 +50,6 @@ from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
 from cogmap.training.progress import Progress, Silent, default_progress
-from cogmap.training.refit import check_refit, refit
 from cogmap.training.split import split_walks
 from cogmap.training.threads import own_threads
 from cogmap.walks.log import total_steps
@@ -235,9 +233,7 @@ def _configs(
     usual = preset_configs(preset, base, steps_seen, starts_alike)
     if model is not None:
         _check_sizes(model, base)
-    configs = changed(model or usual[0], training or usual[1], chosen)
-    check_refit(*configs)
-    return configs
+    return changed(model or usual[0], training or usual[1], chosen)
 
 
 def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfig) -> tuple[str, str]:
@@ -308,9 +304,6 @@ def _begin(
 
 def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> None:
     """Write the model and its maps. A training stopped before its bottleneck was annealed has no map yet."""
-    if trainer.config.refit_steps and trainer.has_codes:
-        assert isinstance(trainer.model, TDB)
-        refit(trainer.model, trainer.data, trainer.config)
     save_tensors(folder / MODEL_FILE, trainer.model.state_dict())
     run = load_run(folder, device=device)
     if trainer.has_codes:

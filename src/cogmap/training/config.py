@@ -28,7 +28,6 @@ RANGES = {
     "clip": (0.0, 1e30),
     "bottleneck_from": (0, LONGEST),
     "warm_up": (0, LONGEST),
-    "refit_steps": (0, LONGEST),
     "commitment_weight": (0.0, 1e30),
     "teacher_decay": (0.0, 1.0),
     "present_weight": (0.0, 1e30),
@@ -65,7 +64,6 @@ class TrainingConfig:
     teacher_decay: float = 0.99  # alpha
     present_weight: float = 0.0  # of the auxiliary loss on the present observation's target
     validate_every: int = 50
-    refit_steps: int = 0  # at the end, to learn bottleneck and heads again on the encoder as it is
     threads: int | None = None  # to compute with; None chooses by the speed of steps
 
     def __post_init__(self) -> None:
