@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cogmap.errors import BadRun
-from cogmap.maps.canonical import canonical_codes, usual_observation
+from cogmap.maps.canonical import canonical_codes, deeper_futures, usual_observation
+from cogmap.maps.counts import count_transitions
 from cogmap.records import PredictedFutures
 
 
@@ -38,6 +39,22 @@ def test_the_tolerance_is_a_total_variation(apart: float, tolerance: float, same
     table = np.array([[[0.5, 0.5]], [[0.5 + apart, 0.5 - apart]]])
     joined = canonical_codes(futures(table), np.arange(2), np.zeros(2, int), np.array([2, 1]), tolerance)
     assert (joined[0] == joined[1]) == same
+
+
+def test_codes_that_differ_only_in_what_the_next_codes_predict_are_two() -> None:
+    """Codes 0 and 1 predict the same; action 1 leads to code 2 from one and to code 3 from the other."""
+    table = futures(certain([[0, 1], [0, 1], [0, 2], [0, 1]]))
+    walks = np.array([[0, 2, 0], [1, 3, 1], [0, 2, 1]])
+    moves = count_transitions(walks, np.array([[1, 0], [1, 0], [1, 0]]), 4, 2)
+    deeper = deeper_futures(table, moves)
+    assert deeper.tests.tolist() == [[0, -1], [1, -1], [0, 0], [0, 1], [1, 0], [1, 1]]
+    np.testing.assert_allclose(deeper.probabilities[0, 4:], certain([[0, 2]])[0])
+    np.testing.assert_allclose(deeper.probabilities[1, 4:], certain([[0, 1]])[0])
+    assert not deeper.probabilities[0, 2:4].any()  # action 0 was never taken there
+    joined = [
+        canonical_codes(each, np.arange(4), np.zeros(4, int), np.full(4, 3), 0.7) for each in (table, deeper)
+    ]
+    assert [each[0] == each[1] for each in joined] == [True, False]
 
 
 def test_the_usual_observation_is_the_most_frequent() -> None:

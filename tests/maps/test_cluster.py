@@ -79,20 +79,29 @@ def test_nodes_need_two_others_on_either_side(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(6))
 def test_same_neighbours_make_one_node(seed: int) -> None:
-    """Half of the codes are copies of others, as seen by all."""
+    """Half of the codes are copies of others, as seen by all; a neighbour by another action is another one."""
     rng = np.random.default_rng(seed)
-    linked = rng.random((5, 5)) < 0.5
-    np.fill_diagonal(linked, False)
+    linked = (rng.random((5, 5)) < 0.5) * rng.integers(1, 3, (5, 5))  # by action 1 or 2
+    np.fill_diagonal(linked, 0)
     name = rng.integers(0, 5, 9)
-    dense = linked[np.ix_(name, name)][:, None, :].astype(int)
+    by_pair = linked[np.ix_(name, name)]
+    dense = np.stack([by_pair == 1, by_pair == 2], axis=1).astype(int)
     retained = rng.random(9) < 0.8
-    kept = dense[:, 0].astype(bool) & retained[:, None] & retained[None]
+    kept = by_pair * (retained[:, None] & retained[None])
     node = merge_same_neighbours(sparse(dense), retained)
     for i, j in itertools.combinations(np.flatnonzero(retained), 2):
         same = (kept[i] == kept[j]).all() and (kept[:, i] == kept[:, j]).all()
         assert (node[i] == node[j]) == same
     assert (node[~retained] == -1).all()
     assert set(node[retained]) == set(range(node.max() + 1))
+
+
+def test_opposite_views_along_a_corridor_are_two_nodes() -> None:
+    """Codes 0 to 3 are the four directions of one cell; action 0 turns left and 1 right."""
+    dense = np.zeros((4, 2, 4), int)
+    for code in range(4):
+        dense[code, 0, (code - 1) % 4] = dense[code, 1, (code + 1) % 4] = 1
+    assert merge_same_neighbours(sparse(dense), np.ones(4, bool)).tolist() == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -9,7 +9,7 @@ import numpy as np
 
 from cogmap.errors import BadConfig
 from cogmap.maps.belief import with_signs
-from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, usual_observation
+from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, deeper_futures, usual_observation
 from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_moves_of_states
 from cogmap.maps.cluster import (
     hamming_clusters,
@@ -83,7 +83,9 @@ def _clusters(
         return hamming_clusters(code_tuples, d_hamming)
     seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
     usual, visits = usual_observation(seen.code, seen.observation, seen.count, len(code_tuples))
-    return canonical_codes(futures, np.arange(len(code_tuples)), usual, visits, NEARLY_SAME_FUTURE)
+    moves = count_transitions(index, walks.actions, len(code_tuples), walks.num_actions)
+    deeper = deeper_futures(futures, moves)
+    return canonical_codes(deeper, np.arange(len(code_tuples)), usual, visits, NEARLY_SAME_FUTURE)
 
 
 def _guesses(code_tuples: Whole, index: Whole, walks: Walks, futures: PredictedFutures | None) -> list[Whole]:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cogmap.maps.counts import Whole
+from cogmap.maps.counts import Counts, Whole, next_codes
 from cogmap.records import Floats, PredictedFutures
 
 # The largest total variation between predictions of one future. Below it, different places were merged: heads that
@@ -21,6 +21,7 @@ SAME_FUTURE = 0.02
 # For the paper's builder, which cannot merge duplicates by what follows them: as far as codes may be joined so that
 # most places have one. Predictions that are right differ by nearly 1 between places within S steps of a difference.
 NEARLY_SAME_FUTURE = 0.7
+_MOST_NUMBERS = 1 << 27  # probabilities of deeper futures, half a gigabyte
 
 
 def canonical_codes(
@@ -35,6 +36,28 @@ def canonical_codes(
     bound = int(shows.max(initial=-1)) + 1
     joined: Whole = _join(order, code, shows, futures.probabilities, tolerance, bound)
     return joined
+
+
+def deeper_futures(futures: PredictedFutures, counts: Counts) -> PredictedFutures:
+    """The same futures, and those one step deeper: an action, then what its next codes predict after S more.
+
+    Heads are least sure of their last step, where the insides of two copies of a patch first differ; codes that follow
+    differ earlier. As they are where there would be too many numbers.
+    counts: of the moves between the codes.
+    """
+    codes, _, observations = futures.probabilities.shape
+    longest = np.flatnonzero((futures.tests >= 0).sum(axis=1) == futures.tests.shape[1])
+    if codes * len(longest) * counts.num_actions * observations > _MOST_NUMBERS:
+        return futures
+    follow = next_codes(counts)  # (J, A * J)
+    last = futures.probabilities[:, longest].reshape(codes, -1)
+    parts = [futures.probabilities]
+    tests = [np.pad(futures.tests, ((0, 0), (0, 1)), constant_values=-1)]
+    for action in range(counts.num_actions):
+        after = follow[:, action * codes : (action + 1) * codes] @ last
+        parts.append(after.reshape(codes, len(longest), observations).astype(np.float32))
+        tests.append(np.pad(futures.tests[longest], ((0, 0), (1, 0)), constant_values=action))
+    return PredictedFutures(np.concatenate(tests), np.concatenate(parts, axis=1))
 
 
 @njit(cache=True)

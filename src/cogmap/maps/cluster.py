@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import coo_array, csc_array, csgraph, csr_array
 
-from cogmap.maps.counts import UNKNOWN, Counts, Whole, rank_rows
+from cogmap.maps.counts import UNKNOWN, Counts, Whole, next_codes, rank_rows
 from cogmap.records import Booleans
 
+_Moves = set[tuple[int, int]]  # actions with the code at their other end
 _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
 
 
@@ -70,15 +71,18 @@ def _others(edges: Counts, of: str, to: str) -> Whole:
 def merge_same_neighbours(edges: Counts, retained: Booleans) -> Whole:
     """(J,) the node of each retained code, UNKNOWN for the others; codes with equal neighbours, in and out, are merged.
 
-    Neighbours are sets of retained codes; actions and self-loops do not matter.
+    Neighbours are retained codes, each with the action of its edge: an agent that looks north in a corridor turns left
+    to where one that looks south turns right. Self-loops do not matter.
     """
     kept = edges.select(np.flatnonzero(retained[edges.source] & retained[edges.target]))
-    sets = [(set(), set()) for _ in range(edges.num_codes)]  # type: list[tuple[set[int], set[int]]]
-    for source, target in zip(kept.source.tolist(), kept.target.tolist(), strict=True):
+    sets: list[tuple[_Moves, _Moves]] = [(set(), set()) for _ in range(edges.num_codes)]
+    for source, action, target in zip(
+        kept.source.tolist(), kept.action.tolist(), kept.target.tolist(), strict=True
+    ):
         if source != target:
-            sets[source][0].add(target)
-            sets[target][1].add(source)
-    number: dict[tuple[frozenset[int], frozenset[int]], int] = {}
+            sets[source][0].add((action, target))
+            sets[target][1].add((action, source))
+    number: dict[tuple[frozenset[tuple[int, int]], ...], int] = {}
     node = np.full(edges.num_codes, UNKNOWN, dtype=np.int32)
     for code in np.flatnonzero(retained).tolist():
         key = (frozenset(sets[code][0]), frozenset(sets[code][1]))
@@ -97,7 +101,7 @@ def nearest_retained(counts: Counts, retained: Booleans) -> Whole:
     keepers, discarded = np.flatnonzero(retained), np.flatnonzero(~retained)
     if not len(keepers):
         return nearest
-    table = _next_codes(counts)  # (J, A * J), rows sum to the number of actions tried
+    table = next_codes(counts)  # (J, A * J), rows sum to the number of actions tried
     tried = np.asarray(table.sum(axis=1)).ravel()
     discarded_table, keeper_table = table[discarded], table[keepers].tocsc()
     shared = np.diff(keeper_table.indptr)[discarded_table.indices]  # keepers that share each entry's column
@@ -124,12 +128,3 @@ def _nearest(discarded: csr_array, keepers: csc_array, tried: NDArray[np.float64
     # Without the row's own sum, which is the same for all keepers.
     distance = tried - 2 * shared.reshape(discarded.shape[0], len(tried))
     return np.round(distance, 12).argmin(axis=1)
-
-
-def _next_codes(counts: Counts) -> csr_array:
-    """p(l | code, a) as a sparse (J, A * J) table."""
-    row = counts.source.astype(np.int64) * counts.num_actions + counts.action
-    total = np.bincount(row, weights=counts.count)
-    column = counts.action.astype(np.int64) * counts.num_codes + counts.target
-    shape = (counts.num_codes, counts.num_actions * counts.num_codes)
-    return csr_array((counts.count / total[row], (counts.source, column)), shape=shape)

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from cogmap.errors import BadRun
 from cogmap.records import Booleans, Codes, Walks
@@ -110,6 +111,15 @@ def count_transitions(index: Whole, actions: Whole, num_codes: int, num_actions:
     row, last = np.divmod(key, num_codes)
     first, action = np.divmod(row, num_actions)
     return Counts(_small(first), _small(action), _small(last), count, num_codes, num_actions)
+
+
+def next_codes(counts: Counts) -> csr_array:
+    """p(l | code, a) as a sparse (J, A * J) table."""
+    row = counts.source.astype(np.int64) * counts.num_actions + counts.action
+    total = np.bincount(row, weights=counts.count)
+    column = counts.action.astype(np.int64) * counts.num_codes + counts.target
+    shape = (counts.num_codes, counts.num_actions * counts.num_codes)
+    return csr_array((counts.count / total[row], (counts.source, column)), shape=shape)
 
 
 def count_sightings(index: Whole, observations: Whole, num_codes: int, num_observations: int) -> Sightings:
