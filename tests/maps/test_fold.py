@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from cogmap.environments.machines import MachineWorld, load_machine, random_machine, score_machine
-from cogmap.maps.fold import fold, history_tree, with_sure_moves
+from cogmap.maps.fold import (
+    _distances,
+    _possible,
+    fold,
+    history_tree,
+    offered_actions,
+    with_sure_moves,
+)
 from cogmap.maps.reroute import reroute
 from cogmap.records import Walks
 from cogmap.walks.sample import Agent, sample_walks
@@ -89,6 +96,47 @@ def test_a_wrong_opinion_in_a_hundred_does_no_harm() -> None:
         opinion = np.where(wrong[tree.node], rng.integers(6, size=len(tree.visits))[tree.node], states)
         found = fold(tree, opinion, ~np.eye(6, dtype=bool), 100)
         assert score_machine(found.next_state, found.output - 1, world.machine).exact
+
+
+def pages(seed: int) -> Walks:
+    """Two pages with one action each, `add` and `back`; the first shows only at every second visit that it is full."""
+    rng = np.random.default_rng(seed)
+    observations, actions = np.zeros((60, 21), dtype=int), np.zeros((60, 20), dtype=int)
+    for walk in range(60):
+        full = 0
+        for step in range(20):
+            on_list = step % 2 == 0
+            actions[walk, step] = rng.integers(2) if on_list else 2  # look, add, back
+            full = (full + (actions[walk, step] == 1)) % 3
+            observations[walk, step + 1] = (1 if full < 2 else 2) if on_list else 0
+    return Walks(observations, actions, np.full(60, 21), 3, 3)
+
+
+def test_states_have_one_look_where_it_decides_which_actions_there_are() -> None:
+    walks = pages(0)
+    assert offered_actions(walks).tolist() == [
+        [True, True, False],
+        [False, False, True],
+        [False, False, True],
+    ]
+    tree = history_tree(walks)
+    assert tree is not None
+    machine = fold(tree, *no_opinion(walks), 100)
+    assert (machine.shows[machine.steps] == walks.observations).all()
+    assert machine.num_states == 6  # three states of the cart, on two pages
+
+
+def test_tests_with_actions_that_there_are_not_say_nothing() -> None:
+    """Two labels differ only after an action that their page does not have."""
+    tests = np.array([[0, -1], [1, -1], [0, 1], [1, 1]])
+    offered = np.array([[True, False], [True, True]])
+    futures = np.zeros((2, 4, 2), dtype=np.float32)
+    futures[:, 0, 1] = futures[:, 2, 0] = 1  # action 0 shows 1, then action 1 shows 0
+    futures[0, 1, 0] = futures[1, 1, 1] = futures[0, 3, 0] = futures[1, 3, 1] = 1
+    possible = _possible(tests, futures, np.zeros(2, dtype=int), offered)
+    assert possible.tolist() == [[True, False, True, False]] * 2
+    assert _distances(futures, possible).max() == 0
+    assert _distances(futures, np.ones_like(possible)).max() == 1
 
 
 def test_a_move_that_too_little_follows_is_not_known() -> None:

@@ -11,7 +11,8 @@ state, however little was seen. It may be wrong now and then, so that a state is
 that would become one. What was seen outweighs everything: no state of the result contradicts a step.
 
 An observation belongs to the move that gave it, so that states are those of a Mealy machine: what is known of a state
-is not divided among the observations by which it was entered.
+is not divided among the observations by which it was entered. Only where what is seen decides which actions there are,
+as on the pages of a shop, are states those of a Moore machine: histories with no action in common never contradict.
 """
 
 from __future__ import annotations
@@ -22,9 +23,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from cogmap.maps.counts import UNKNOWN, Whole
-from cogmap.maps.hmm import UNEXPLAINED
+from cogmap.maps.hmm import UNEXPLAINED, missing_actions
 from cogmap.records import Booleans, Integers, PredictedFutures, Walks
 
 # Predictions further apart than this (total variation of one test) are of different futures. The fold is tried with
@@ -46,6 +48,7 @@ class HistoryTree:
     child: Whole  # (H, A), -1 where an action was not taken
     output: Whole  # (H, A) the observation that the action gave
     visits: Whole  # (H,) steps
+    shows: Whole  # (H,) nodes of one state have the same: the last observation if it decides which actions there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +57,7 @@ class Machine:
 
     next_state: Integers  # (Q, A)
     output: Integers  # (Q, A)
+    shows: Whole  # (Q,) of the histories of a state
     steps: Whole  # (B, N) the state of each step of the walks that it was made from, -1 where it is not known
 
     @property
@@ -75,7 +79,20 @@ def history_tree(walks: Walks) -> HistoryTree | None:
     child = np.full((most, walks.num_actions), -1, dtype=np.int32)
     output, visits = child.copy(), np.zeros(most, dtype=np.int64)
     nodes = _grow(walks.observations, walks.actions, walks.lengths, node, child, output, visits)
-    return None if nodes == 0 else HistoryTree(node, child[:nodes], output[:nodes], visits[:nodes])
+    if nodes == 0:
+        return None
+    shows = np.zeros(nodes, dtype=np.int64)
+    if not offered_actions(walks).all():
+        shows[node[walks.step_mask()]] = walks.observations[walks.step_mask()]
+    return HistoryTree(node, child[:nodes], output[:nodes], visits[:nodes], shows)
+
+
+def offered_actions(walks: Walks) -> Booleans:
+    """(O, A) actions that there are at an observation: taken there, or too seldom expected to be missed."""
+    tries = np.zeros((walks.num_observations, walks.num_actions))
+    made = walks.step_mask()[:, 1:]
+    np.add.at(tries, (walks.observations[:, :-1][made], walks.actions[made]), 1)
+    return ~missing_actions(tries)
 
 
 def fold(tree: HistoryTree, labels: Whole, apart: Booleans, most_states: int = _MOST_STATES) -> Machine:
@@ -88,11 +105,12 @@ def fold(tree: HistoryTree, labels: Whole, apart: Booleans, most_states: int = _
     there = tree.node >= 0
     label[tree.node[there]] = labels[there]
     child, output = tree.child.copy(), tree.output.copy()
-    state, root_of = _fold(child, output, tree.visits.copy(), label, apart, most_states)
+    state, root_of = _fold(child, output, tree.visits.copy(), tree.shows, label, apart, most_states)
     after = child[root_of]  # (Q, A) a node of the tree
     return Machine(
         next_state=np.where(after >= 0, state[after], UNKNOWN).astype(np.int32),
         output=np.where(after >= 0, output[root_of], UNKNOWN).astype(np.int32),
+        shows=tree.shows[root_of],
         steps=np.where(there, state[tree.node], UNKNOWN),
     )
 
@@ -103,7 +121,7 @@ def fold_by_codes(walks: Walks, tree: HistoryTree, index: Whole, futures: Predic
     index: (B, N) the row of the predicted futures of each step, -1 for none.
     """
     best: Machine | None = None
-    for labels, apart in _opinions(index, futures):
+    for labels, apart in _opinions(walks, index, futures):
         found = fold(tree, labels, apart, _MOST_STATES if best is None else 2 * best.num_states)
         if best is None or found.length(walks.lengths) < best.length(walks.lengths):
             best = found
@@ -118,16 +136,18 @@ def with_sure_moves(machine: Machine, walks: Walks) -> Machine:
     often followed by too little to tell: that it led to some state was a guess.
     """
     moves = machine.next_state.size
-    contradicted = np.zeros((moves, machine.num_states), dtype=np.bool_)
+    target = machine.next_state.ravel()
+    contradicted = machine.shows[target][:, None] != machine.shows  # (Q * A, Q)
     steps = (walks.observations, walks.actions, walks.lengths, machine.steps)
     _contradict(*steps, machine.next_state, machine.output, contradicted)
-    target = machine.next_state.ravel()
     contradicted[np.arange(moves)[target >= 0], target[target >= 0]] = True
     sure = contradicted.all(axis=1).reshape(machine.next_state.shape)
     return replace(machine, next_state=np.where(sure, machine.next_state, UNKNOWN))
 
 
-def _opinions(index: Whole, futures: PredictedFutures | None) -> Iterator[tuple[Whole, Booleans]]:
+def _opinions(
+    walks: Walks, index: Whole, futures: PredictedFutures | None
+) -> Iterator[tuple[Whole, Booleans]]:
     """Labels of steps (B, N), and which of them are of different states (J, J)."""
     if futures is None:
         yield np.where(index >= 0, 0, UNKNOWN), np.zeros((1, 1), dtype=np.bool_)
@@ -137,19 +157,41 @@ def _opinions(index: Whole, futures: PredictedFutures | None) -> Iterator[tuple[
     number = np.full(len(visits), UNKNOWN)
     number[asked] = np.arange(len(asked))
     labels = np.where(index >= 0, number[index], UNKNOWN)
-    distance = _distances(futures.probabilities[asked])
+    shows = np.zeros(len(asked), dtype=np.int64)  # a step of each label says what it shows
+    shows[labels[labels >= 0]] = walks.observations[labels >= 0]
+    asked_futures = futures.probabilities[asked]
+    possible = _possible(futures.tests, asked_futures, shows, offered_actions(walks))
+    distance = _distances(asked_futures, possible)
     for apart in _APART:
         yield labels, distance > apart
 
 
+def _possible(tests: Integers, futures: NDArray[np.float32], shows: Whole, offered: Booleans) -> Booleans:
+    """(J, T) tests whose every action there is at what is predicted before it; of others a model knows nothing."""
+    if offered.all():
+        return np.ones((len(shows), len(tests)), dtype=np.bool_)
+    number = {tuple(test[test >= 0].tolist()): place for place, test in enumerate(tests)}
+    seen = futures.argmax(axis=2)  # (J, T)
+    possible = np.zeros((len(shows), len(tests)), dtype=np.bool_)
+    for actions in sorted(number, key=len):
+        place, before = number[actions], number.get(actions[:-1])
+        if len(actions) == 1:
+            possible[:, place] = offered[shows, actions[0]]
+        elif before is not None:
+            possible[:, place] = possible[:, before] & offered[seen[:, before], actions[-1]]
+    return possible
+
+
 @njit(cache=True)
-def _distances(futures: Any) -> Any:
-    """(J, J) the largest total variation over all tests; what is nearly 1 is not looked at further."""
+def _distances(futures: Any, possible: Any) -> Any:
+    """(J, J) the largest total variation over tests that are possible for both; nearly 1 is not looked at further."""
     apart = np.zeros((len(futures), len(futures)), dtype=np.float32)
     for one in range(len(futures)):
         for other in range(one):
             most = 0.0
             for test in range(futures.shape[1]):
+                if not (possible[one, test] and possible[other, test]):
+                    continue
                 differing = 0.0
                 for observation in range(futures.shape[2]):
                     differing += abs(futures[one, test, observation] - futures[other, test, observation])
@@ -191,7 +233,9 @@ def _find(root: Any, node: int) -> int:
 
 
 @njit(cache=True)
-def _contradicts(one: int, other: int, child: Any, output: Any) -> bool:
+def _contradicts(one: int, other: int, child: Any, output: Any, shows: Any) -> bool:
+    if shows[one] != shows[other]:
+        return True
     for action in range(child.shape[1]):
         known = child[one, action] >= 0 and child[other, action] >= 0
         if known and output[one, action] != output[other, action]:
@@ -201,7 +245,8 @@ def _contradicts(one: int, other: int, child: Any, output: Any) -> bool:
 
 @njit(cache=True)
 def _join(
-    one: int, other: int, weight: int, root: Any, child: Any, output: Any, label: Any, apart: Any, queue: Any, undo: Any
+    one: int, other: int, weight: int, root: Any, child: Any, output: Any, shows: Any, label: Any, apart: Any,
+    queue: Any, undo: Any,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Make two nodes one, and so all that follows both. Returns the labels' balance, entries to undo, if it holds."""
     balance, written = 0, 0
@@ -212,7 +257,7 @@ def _join(
         first += 1
         if here == there:
             continue
-        if _contradicts(here, there, child, output):
+        if _contradicts(here, there, child, output, shows):
             return balance, written, False
         root[there] = here
         if label[here] >= 0 and label[there] >= 0:
@@ -256,7 +301,9 @@ def _next_open(states: Any, root: Any, child: Any, number: Any, put_off: Any, vi
 
 
 @njit(cache=True)
-def _fold(child: Any, output: Any, visits: Any, label: Any, apart: Any, most_states: int) -> tuple[Any, Any]:
+def _fold(
+    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, most_states: int
+) -> tuple[Any, Any]:
     """(H,) the state of each node, -1 for none, and (Q,) the node of each state."""
     nodes, num_actions = child.shape
     root, number = np.arange(nodes), np.full(nodes, -1, dtype=np.int32)
@@ -282,7 +329,7 @@ def _fold(child: Any, output: Any, visits: Any, label: Any, apart: Any, most_sta
             if (node, state) in contradicted:
                 continue
             balance, written, holds = _join(
-                states[state], node, weight, root, child, output, label, apart, queue, undo
+                states[state], node, weight, root, child, output, shows, label, apart, queue, undo
             )
             _take_back(written, root, child, undo)
             possible |= holds
@@ -291,7 +338,9 @@ def _fold(child: Any, output: Any, visits: Any, label: Any, apart: Any, most_sta
             elif balance > most:
                 most, which = balance, state
         if which >= 0:
-            _, written, _ = _join(states[which], node, weight, root, child, output, label, apart, queue, undo)
+            _, written, _ = _join(
+                states[which], node, weight, root, child, output, shows, label, apart, queue, undo
+            )
             for entry in range(written):  # visits of all that were joined
                 if undo[entry, 1] < 0:
                     visits[_find(root, undo[entry, 0])] += visits[undo[entry, 0]]

@@ -244,7 +244,7 @@ def never_taken(counts: StateCounts) -> NDArray[np.bool_]:
     not to be had in any state that shows it, however seldom that state is visited.
     """
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
-    return _missing(tries) | never_taken_at_sight(counts)[counts.shows()]
+    return missing_actions(tries) | never_taken_at_sight(counts)[counts.shows()]
 
 
 def never_taken_at_sight(counts: StateCounts) -> NDArray[np.bool_]:
@@ -252,10 +252,10 @@ def never_taken_at_sight(counts: StateCounts) -> NDArray[np.bool_]:
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     at_sight = np.zeros((counts.num_observations, counts.num_actions))
     np.add.at(at_sight, counts.shows(), tries)
-    return _missing(at_sight)
+    return missing_actions(at_sight)
 
 
-def _missing(tries: Floats) -> NDArray[np.bool_]:
+def missing_actions(tries: Floats) -> NDArray[np.bool_]:
     """Where an action was expected at least ten times in a row (n, A) of tries, and less than half a one counted."""
     share = tries.sum(axis=0) / max(tries.sum(), 1e-9)
     expected = tries.sum(axis=1, keepdims=True) * share
