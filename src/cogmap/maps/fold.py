@@ -36,6 +36,9 @@ _APART = (0.5, 0.3, 0.8)
 # small and nothing else is known; what is left then has a machine to contradict.
 _FIRST_WEIGHT, _DECAY = 1000, 5
 _MOST_STATES = 3000  # more are no machine that the walks can teach
+_STEPS_A_STATE = (
+    20  # on average at the least: with noise in it, a tree folds into as many states as it has nodes
+)
 _MOST_LABELS = 2000  # whose predictions are compared, pair by pair: some seconds; rarer ones have no say
 _MOST_CELLS = 1 << 24  # nodes times actions, some hundred megabytes while it is folded
 
@@ -120,9 +123,9 @@ def fold_by_codes(walks: Walks, tree: HistoryTree, index: Whole, futures: Predic
 
     index: (B, N) the row of the predicted futures of each step, -1 for none.
     """
-    best: Machine | None = None
+    best, most = None, min(_MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
     for labels, apart in _opinions(walks, index, futures):
-        found = fold(tree, labels, apart, _MOST_STATES if best is None else 2 * best.num_states)
+        found = fold(tree, labels, apart, most if best is None else 2 * best.num_states)
         if best is None or found.length(walks.lengths) < best.length(walks.lengths):
             best = found
     assert best is not None  # there is at least one opinion
