@@ -172,21 +172,6 @@ def test_the_bottleneck_is_annealed_before_any_limit(seconds_a_step: float, slow
     assert strengths == sorted(strengths)
 
 
-def test_a_world_solved_during_its_decay_has_a_short_rest_of_it() -> None:
-    schedule = Schedule(quantize_from=0)
-    schedule.after_validation(600, 0.99, 0.1, CONFIG)
-    assert (schedule.decay_from, schedule.decay_steps) == (600, 750)
-    before = schedule.scale(900)
-    schedule.after_validation(900, 0.997, 0.1, CONFIG)
-    assert schedule.scale(900) == before
-    schedule.after_validation(900, 0.999, 0.1, CONFIG)
-    assert schedule.scale(900) == before == 0.6, "the learning rate does not jump"
-    assert schedule.finished(1050)
-    assert not schedule.finished(1049)
-    schedule.after_validation(950, 0.999, 0.1, CONFIG)
-    assert schedule.finished(1050), "what is left is short already"
-
-
 def test_a_world_not_solved_by_the_first_decay_gets_another() -> None:
     schedule = Schedule(quantize_from=0)
     schedule.after_validation(600, 0.992, 0.05, CONFIG)

@@ -32,7 +32,13 @@ def _small_room(seed: int) -> AliasedRoom:
 _SIZE = {"width": 64, "layers": 3, "heads": 4, "mlp_width": 128, "window": 100, "context_length": 50}
 _PRINTED = {"bottleneck_mean": False, "dictionary_start": "normal", "output_norm": True}
 _AS_READ = {"bottleneck_mean": True, "dictionary_start": "uniform", "output_norm": False}
-_MUON = {"muon_rate": 0.02, "learning_rate": 2e-3, "second_moment": 0.99, "clip": 1.0, "dropout": 0.0}
+_MUON: dict[str, float | None] = {
+    "muon_rate": 0.02,
+    "learning_rate": 2e-3,
+    "second_moment": 0.99,
+    "clip": 1.0,
+}
+_MUON |= {"dropout": 0.0, "bfloat16": None}  # products in lower precision where the processor has them
 _DECAY = {"decays": True, "warm_up": 50, "hold_out": True}
 _AVERAGES = {"dictionary": "averages", "projected": True, "bottleneck_mean": False, "output_norm": True}
 RUNGS = (

@@ -29,6 +29,7 @@ _COMPARISONS_AT_ONCE = 4_000_000
 _SETTLED = 20  # steps without a new candidate, after which the remaining ones stand for one place
 _FEW = 16  # candidates; with more there is no answer
 _RARE = 10  # a target whose support is below the best one's divided by this is an error
+_MANY = 0.05  # of all moves: more errors are chance, as where one move in ten slips in any direction
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -117,10 +118,13 @@ def has_chance(cognitive_map: CognitiveMap) -> bool:
 
 
 def _several(of: NDArray[Any], share: Floats) -> bool:
-    """Whether several of the shares of one and the same thing are not rare."""
-    most = np.zeros(int(of.max(initial=-1)) + 1)
+    """Whether one thing has several shares that are not rare, or all things have rare ones that add up."""
+    things = int(of.max(initial=-1)) + 1
+    most = np.zeros(things)
     np.maximum.at(most, of, share)
-    return bool((np.bincount(of[share * _RARE >= most[of]], minlength=1) > 1).any())
+    further = np.bincount(of[share * _RARE >= most[of]], minlength=1) > 1
+    there = most > 0
+    return bool(further.any() or (there.any() and 1 - most[there].mean() > _MANY))
 
 
 def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:

@@ -14,8 +14,8 @@ The constant phase ends when
 - the remaining steps or minutes are just enough for the decay.
 
 The decay takes 1.25 times as many steps as the phases before it, and brings the last points of accuracy. A solved world
-(0.998) needs only a short decay, also where it shows during one. If a nearly solved world is not solved by the decay,
-the learning rate rises again and another, longer decay follows.
+(0.998) needs only a short decay. If a nearly solved world is not solved by the decay, the learning rate rises again and
+another, longer decay follows.
 
 Limits: a tenth of the minutes is left for the map. Annealing and decay are paced to end in time, so that a training of
 any length beyond a few steps ends with codes.
@@ -113,8 +113,6 @@ class Schedule:
         if self.decay_from is None and (nearly_solved or stale >= max(shortest, step // 3)):
             self.was_nearly_solved = nearly_solved
             self.start_decay(step, config, solved=accuracy >= SOLVED)
-        elif self.decay_from is not None and accuracy >= SOLVED:
-            self._shorten_decay(step)
 
     def apply_limits(self, step: int, seconds: float, config: TrainingConfig) -> None:
         """Start annealing and the decay early enough for the steps and minutes allowed, and pace them."""
@@ -136,14 +134,6 @@ class Schedule:
             wanted = SHORTEST_DECAY if solved else max(SHORTEST_DECAY, int(DECAY_SHARE * step))
             self.decay_from, self.seconds_at_decay = step, 0.0
             self.longest_decay = self.decay_steps = max(1, min(wanted, config.steps - step))
-
-    def _shorten_decay(self, step: int) -> None:
-        """From the present learning rate to zero within a short decay."""
-        assert self.decay_from is not None
-        end, share = step + SHORTEST_DECAY, 1 - (step - self.decay_from) / self.decay_steps
-        if end < self.decay_from + self.decay_steps:
-            self.decay_steps = self.longest_decay = round(SHORTEST_DECAY / share)
-            self.decay_from = end - self.decay_steps
 
     def restart(self) -> None:
         """Return to the full learning rate."""
