@@ -1,8 +1,8 @@
 """Maps of worlds without chance: the folded machine (`fold`), where it predicts held-out walks as well as the model.
 
-No step contradicts its states and moves, and a move that could as well lead to another of its states is left out. So rare
-places stay that a shortest description would merge with others. It is no proof: two states that no step tells apart may
-still have become one, and then moves around them are wrong.
+No step contradicts its states and moves, and a move that could as well lead to another of its states is left out. So
+rare places stay that a shortest description would merge with others. It is no proof: two states that no step tells
+apart may still have become one, and then moves around them are wrong.
 """
 
 from __future__ import annotations
