@@ -156,7 +156,7 @@ def _minimal(
 def _states(
     held: HeldOut, guesses: list[Whole], walks: Walks, index: Whole, futures: PredictedFutures | None
 ) -> tuple[StateCounts, Certainty | None]:
-    """The states of the kept walks: proven where the world has no chance in it, else those of the shortest account."""
+    """The states of the kept walks: folded where the world has no chance in it, else those of the shortest account."""
     certain = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
     if certain is not None:
         return certain.counts, certain

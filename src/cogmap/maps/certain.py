@@ -89,7 +89,8 @@ def _trusted(machine: Machine, held: HeldOut) -> Certainty | None:
     sure = with_sure_moves(machine, held.kept)
     here = machine.steps[:, :-1]
     made = (here >= 0) & (machine.steps[:, 1:] >= 0)
-    if (sure.next_state[here, held.kept.actions][made] >= 0).mean() < _SURE:
+    followed = sure.next_state[here, held.kept.actions][made] >= 0
+    if not len(followed) or followed.mean() < _SURE:
         return None
     counts = _with_moves(count_states(places, held.kept, len(state)), sure, state)
     unsure = int(((machine.next_state >= 0) & (sure.next_state < 0)).sum())
