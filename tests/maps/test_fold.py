@@ -7,6 +7,7 @@ import pytest
 
 from cogmap.environments.machines import MachineWorld, load_machine, random_machine, score_machine
 from cogmap.maps.fold import (
+    Opinion,
     _distances,
     _possible,
     fold,
@@ -25,8 +26,8 @@ def log_of(seed: int, walks: int = 200, steps: int = 40):
     return world, sampled, truth.positions
 
 
-def no_opinion(walks: Walks) -> tuple[np.ndarray, np.ndarray]:
-    return np.where(walks.step_mask(), 0, -1), np.zeros((1, 1), dtype=bool)
+def no_opinion(walks: Walks) -> Opinion:
+    return Opinion(np.where(walks.step_mask(), 0, -1), np.zeros((1, 1), dtype=bool))
 
 
 def states_of(world: MachineWorld, walks: Walks) -> np.ndarray:
@@ -64,7 +65,7 @@ def test_no_step_contradicts_a_machine_and_its_sure_moves_are_right(seed: int) -
     world, walks, _ = log_of(seed)
     tree = history_tree(walks)
     assert tree is not None
-    machine = with_sure_moves(fold(tree, *no_opinion(walks), 100), walks)
+    machine = with_sure_moves(fold(tree, no_opinion(walks), 100), walks, no_opinion(walks))
     here, after = machine.steps[:, :-1], machine.steps[:, 1:]
     assert (machine.output[here, walks.actions] == walks.observations[:, 1:]).all()
     known = machine.next_state[here, walks.actions] >= 0
@@ -79,8 +80,8 @@ def test_a_broker_needs_the_model_and_not_its_steps_alone() -> None:
     tree = history_tree(walks)
     assert tree is not None
     states, number = states_of(world, walks), world.machine.num_states
-    by_model = fold(tree, states, ~np.eye(number, dtype=bool), 100)
-    by_steps = fold(tree, *no_opinion(walks), 100)
+    by_model = fold(tree, Opinion(states, ~np.eye(number, dtype=bool)), 100)
+    by_steps = fold(tree, no_opinion(walks), 100)
     assert score_machine(by_model.next_state, by_model.output - 1, world.machine).exact
     assert not score_machine(by_steps.next_state, by_steps.output - 1, world.machine).exact
 
@@ -94,7 +95,7 @@ def test_a_wrong_opinion_in_a_hundred_does_no_harm() -> None:
         rng = np.random.default_rng(seed)
         wrong = rng.random(len(tree.visits)) < 1 / 100
         opinion = np.where(wrong[tree.node], rng.integers(6, size=len(tree.visits))[tree.node], states)
-        found = fold(tree, opinion, ~np.eye(6, dtype=bool), 100)
+        found = fold(tree, Opinion(opinion, ~np.eye(6, dtype=bool)), 100)
         assert score_machine(found.next_state, found.output - 1, world.machine).exact
 
 
@@ -121,7 +122,7 @@ def test_states_have_one_look_where_it_decides_which_actions_there_are() -> None
     ]
     tree = history_tree(walks)
     assert tree is not None
-    machine = fold(tree, *no_opinion(walks), 100)
+    machine = fold(tree, no_opinion(walks), 100)
     assert (machine.shows[machine.steps] == walks.observations).all()
     assert machine.num_states == 6  # three states of the cart, on two pages
 
@@ -151,10 +152,10 @@ def test_a_move_that_too_little_follows_is_not_known() -> None:
     )
     tree = history_tree(walks)
     assert tree is not None
-    machine = fold(tree, *no_opinion(walks), 100)
+    machine = fold(tree, no_opinion(walks), 100)
     assert machine.num_states == 2
     assert (machine.next_state[0] >= 0).all()
-    sure = with_sure_moves(machine, walks)
+    sure = with_sure_moves(machine, walks, no_opinion(walks))
     assert sure.next_state[0, 1] < 0
     assert sure.next_state[0, 0] == 1
     assert sure.next_state[1, 0] == 0

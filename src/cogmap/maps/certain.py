@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from cogmap.maps.counts import UNKNOWN, Whole
-from cogmap.maps.fold import HistoryTree, Machine, fold, fold_by_codes, history_tree, with_sure_moves
+from cogmap.maps.fold import Machine, Opinion, fold, fold_by_codes, history_tree, with_sure_moves
 from cogmap.maps.hmm import UNEXPLAINED, StateCounts, count_states, without_edges
 from cogmap.maps.machine import classes_of_places
 from cogmap.maps.search import Account, likeliest_targets
@@ -45,7 +45,7 @@ def fold_codes(held: HeldOut, index: Whole, futures: PredictedFutures | None) ->
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
-    return _trusted(fold_by_codes(held.kept, tree, index, futures), held)
+    return _trusted(*fold_by_codes(held.kept, tree, index, futures), held)
 
 
 def fold_states(held: HeldOut, found: Account) -> Certainty | None:
@@ -55,10 +55,12 @@ def fold_states(held: HeldOut, found: Account) -> Certainty | None:
         return None
     group = _classes(found.counts)
     groups = int(group.max(initial=0)) + 1
-    machine = _fold_groups(tree, np.where(found.found.path >= 0, group[found.found.path], UNKNOWN), groups)
+    labels = np.where(found.found.path >= 0, group[found.found.path], UNKNOWN)
+    opinion = Opinion(labels, ~np.eye(groups, dtype=bool))
+    machine = fold(tree, opinion, 3 * groups + 10)
     searched = groups * held.kept.num_actions * np.log(max(groups, 2))
     searched -= np.log(UNEXPLAINED) * found.found.unexplained
-    return _trusted(machine, held) if machine.length(held.kept.lengths) <= searched else None
+    return _trusted(machine, opinion, held) if machine.length(held.kept.lengths) <= searched else None
 
 
 def with_moves_of_states(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
@@ -81,12 +83,12 @@ def with_moves_of_states(record: CognitiveMap, certain: Certainty) -> CognitiveM
     return replace(record, **fields)
 
 
-def _trusted(machine: Machine, held: HeldOut) -> Certainty | None:
+def _trusted(machine: Machine, opinion: Opinion, held: HeldOut) -> Certainty | None:
     """The machine with what is sure of it, unless the model predicts the held-out walks better."""
     places, state = _places(machine, held.kept)
     if not len(state):
         return None
-    sure = with_sure_moves(machine, held.kept)
+    sure = with_sure_moves(machine, held.kept, opinion)
     here = machine.steps[:, :-1]
     made = (here >= 0) & (machine.steps[:, 1:] >= 0)
     followed = sure.next_state[here, held.kept.actions][made] >= 0
@@ -135,11 +137,6 @@ def _places(machine: Machine, walks: Walks) -> tuple[Whole, Whole]:
     distinct, number = np.unique(np.where(machine.steps >= 0, key, UNKNOWN), return_inverse=True)
     unknown = int(distinct[0] == UNKNOWN)
     return number.reshape(key.shape) - unknown, distinct[unknown:] // walks.num_observations
-
-
-def _fold_groups(tree: HistoryTree, labels: Whole, groups: int) -> Machine:
-    apart = ~np.eye(groups, dtype=bool)
-    return fold(tree, labels, apart, 3 * groups + 10)
 
 
 def _classes(counts: StateCounts) -> Whole:

@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse
 from numba import njit
 from numpy.typing import NDArray
 
@@ -40,6 +41,7 @@ _STEPS_A_STATE = (
     20  # on average at the least: with noise in it, a tree folds into as many states as it has nodes
 )
 _MOST_LABELS = 2000  # whose predictions are compared, pair by pair: some seconds; rarer ones have no say
+_WITNESSES = 2  # against each other state that a move could have led to
 _MOST_CELLS = 1 << 24  # nodes times actions, some hundred megabytes while it is folded
 
 
@@ -52,6 +54,14 @@ class HistoryTree:
     output: Whole  # (H, A) the observation that the action gave
     visits: Whole  # (H,) steps
     shows: Whole  # (H,) nodes of one state have the same: the last observation if it decides which actions there are
+
+
+@dataclass(frozen=True, eq=False)
+class Opinion:
+    """A guess of the states of steps, such as the model's codes, and which of its labels are of different states."""
+
+    labels: Whole  # (B, N), -1 for none
+    apart: Booleans  # (J, J)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,17 +108,13 @@ def offered_actions(walks: Walks) -> Booleans:
     return ~missing_actions(tries)
 
 
-def fold(tree: HistoryTree, labels: Whole, apart: Booleans, most_states: int = _MOST_STATES) -> Machine:
-    """The machine of a tree; with more states than `most_states` it is not finished.
-
-    labels: (B, N) a guess of the state of each step, such as its code; -1 is none. apart: (J, J) whether two labels are
-    of different states.
-    """
+def fold(tree: HistoryTree, opinion: Opinion, most_states: int = _MOST_STATES) -> Machine:
+    """The machine of a tree; with more states than `most_states` it is not finished."""
     label = np.full(len(tree.visits), UNKNOWN, dtype=np.int64)
     there = tree.node >= 0
-    label[tree.node[there]] = labels[there]
+    label[tree.node[there]] = opinion.labels[there]
     child, output = tree.child.copy(), tree.output.copy()
-    state, root_of = _fold(child, output, tree.visits.copy(), tree.shows, label, apart, most_states)
+    state, root_of = _fold(child, output, tree.visits.copy(), tree.shows, label, opinion.apart, most_states)
     after = child[root_of]  # (Q, A) a node of the tree
     return Machine(
         next_state=np.where(after >= 0, state[after], UNKNOWN).astype(np.int32),
@@ -118,42 +124,56 @@ def fold(tree: HistoryTree, labels: Whole, apart: Booleans, most_states: int = _
     )
 
 
-def fold_by_codes(walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None) -> Machine:
-    """The machine with the shortest account among those that the model's codes lead to.
+def fold_by_codes(
+    walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None
+) -> tuple[Machine, Opinion]:
+    """The machine with the shortest account among those that the model's codes lead to, and how they were read.
 
     index: (B, N) the row of the predicted futures of each step, -1 for none.
     """
     best, most = None, min(_MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
-    for labels, apart in _opinions(walks, index, futures):
-        found = fold(tree, labels, apart, most if best is None else 2 * best.num_states)
-        if best is None or found.length(walks.lengths) < best.length(walks.lengths):
-            best = found
+    for opinion in _opinions(walks, index, futures):
+        found = fold(tree, opinion, most if best is None else 2 * best[0].num_states)
+        if best is None or found.length(walks.lengths) < best[0].length(walks.lengths):
+            best = found, opinion
     assert best is not None  # there is at least one opinion
     return best
 
 
-def with_sure_moves(machine: Machine, walks: Walks) -> Machine:
+def with_sure_moves(machine: Machine, walks: Walks, opinion: Opinion) -> Machine:
     """The machine without moves that might as well lead to another state.
 
-    A move is known if what was seen after it contradicts every other state that it could have led to. A rare move is
-    often followed by too little to tell: that it led to some state was a guess.
+    A move is known if two witnesses speak against every other state that it could have led to: two walks that
+    contradict it, or one and the model. One walk alone is not enough: where two states have become one, what was seen
+    after the one contradicts moves of the other. A rare move is often followed by too little to tell: that it led to
+    some state was a guess.
     """
-    moves = machine.next_state.size
     target = machine.next_state.ravel()
-    contradicted = machine.shows[target][:, None] != machine.shows  # (Q * A, Q)
-    steps = (walks.observations, walks.actions, walks.lengths, machine.steps)
-    _contradict(*steps, machine.next_state, machine.output, contradicted)
-    contradicted[np.arange(moves)[target >= 0], target[target >= 0]] = True
-    sure = contradicted.all(axis=1).reshape(machine.next_state.shape)
+    seen = np.where(machine.shows[target][:, None] != machine.shows, _WITNESSES, 0).astype(np.int8)
+    by_model = np.zeros_like(seen)  # (Q * A, Q)
+    steps = (walks.observations, walks.actions, walks.lengths, machine.steps, opinion.labels)
+    _contradict(*steps, machine.next_state, machine.output, _strange(machine, opinion), seen, by_model)
+    seen[(seen > 0) & (by_model >= _WITNESSES)] = _WITNESSES
+    moves = np.flatnonzero(target >= 0)
+    seen[moves, target[moves]] = _WITNESSES
+    sure = (seen >= _WITNESSES).all(axis=1).reshape(machine.next_state.shape)
     return replace(machine, next_state=np.where(sure, machine.next_state, UNKNOWN))
 
 
-def _opinions(
-    walks: Walks, index: Whole, futures: PredictedFutures | None
-) -> Iterator[tuple[Whole, Booleans]]:
-    """Labels of steps (B, N), and which of them are of different states (J, J)."""
+def _strange(machine: Machine, opinion: Opinion) -> Booleans:
+    """(Q, J) labels that are apart from those of most steps of a state."""
+    known = (machine.steps >= 0) & (opinion.labels >= 0)
+    state, label = machine.steps[known], opinion.labels[known]
+    share = 1 / np.bincount(state, minlength=machine.num_states)[state]
+    shape = (machine.num_states, len(opinion.apart))
+    labels = scipy.sparse.csr_array((share, (state, label)), shape=shape)
+    return np.asarray(labels @ opinion.apart.astype(np.float64) > 0.5)
+
+
+def _opinions(walks: Walks, index: Whole, futures: PredictedFutures | None) -> Iterator[Opinion]:
+    """The model's codes as labels, read in several ways."""
     if futures is None:
-        yield np.where(index >= 0, 0, UNKNOWN), np.zeros((1, 1), dtype=np.bool_)
+        yield Opinion(np.where(index >= 0, 0, UNKNOWN), np.zeros((1, 1), dtype=np.bool_))
         return
     visits = np.bincount(index[index >= 0], minlength=len(futures.probabilities))
     asked = np.argsort(-visits, kind="stable")[:_MOST_LABELS]
@@ -166,7 +186,7 @@ def _opinions(
     possible = _possible(futures.tests, asked_futures, shows, offered_actions(walks))
     distance = _distances(asked_futures, possible)
     for apart in _APART:
-        yield labels, distance > apart
+        yield Opinion(labels, distance > apart)
 
 
 def _possible(tests: Integers, futures: NDArray[np.float32], shows: Whole, offered: Booleans) -> Booleans:
@@ -361,9 +381,10 @@ def _fold(
 
 @njit(cache=True)
 def _contradict(
-    observations: Any, actions: Any, lengths: Any, steps: Any, next_state: Any, output: Any, contradicted: Any
-) -> None:
-    """Mark the states (Q * A, Q) to which each move cannot have led."""
+    observations: Any, actions: Any, lengths: Any, steps: Any, labels: Any, next_state: Any, output: Any,
+    strange: Any, seen: Any, by_model: Any,
+) -> None:  # fmt: skip
+    """Count the steps that contradict that a move led to a state (Q * A, Q), up to as many as are asked for."""
     num_states, num_actions = next_state.shape
     for walk in range(len(lengths)):
         for step in range(lengths[walk] - 1):
@@ -371,22 +392,34 @@ def _contradict(
                 continue
             move = steps[walk, step] * num_actions + actions[walk, step]
             for state in range(num_states):
-                if not contradicted[move, state]:
-                    contradicted[move, state] = _is_contradicted(
-                        observations[walk], actions[walk], steps[walk], step + 1, lengths[walk], state, next_state,
-                        output,
+                if seen[move, state] < _WITNESSES:
+                    by_steps, by_labels = _is_contradicted(
+                        observations[walk], actions[walk], steps[walk], labels[walk], step + 1, lengths[walk], state,
+                        next_state, output, strange,
                     )  # fmt: skip
+                    seen[move, state] += by_steps
+                    by_model[move, state] = min(by_model[move, state] + by_labels, _WITNESSES)
 
 
 @njit(cache=True)
 def _is_contradicted(
-    observations: Any, actions: Any, steps: Any, step: int, length: int, state: int, next_state: Any, output: Any
-) -> bool:  # fmt: skip
-    """Whether a walk contradicts that it was in another state at a step, before that leads to its own or is unknown."""
-    while step < length - 1 and state >= 0 and state != steps[step]:
+    observations: Any, actions: Any, steps: Any, labels: Any, step: int, length: int, state: int, next_state: Any,
+    output: Any, strange: Any,
+) -> tuple[bool, bool]:  # fmt: skip
+    """Whether a walk, and whether its labels, contradict that it was in another state at a step.
+
+    It is followed until the state leads to its own or is unknown. A label contradicts that is strange in the state, and
+    not in its own.
+    """
+    by_labels = False
+    while step < length and state >= 0 and steps[step] >= 0 and state != steps[step]:
+        label = labels[step]
+        by_labels |= label >= 0 and strange[state, label] and not strange[steps[step], label]
+        if step == length - 1:
+            break
         action = actions[step]
         step += 1
         if output[state, action] >= 0 and output[state, action] != observations[step]:
-            return True
+            return True, by_labels
         state = next_state[state, action]
-    return False
+    return False, by_labels
