@@ -57,13 +57,15 @@ _ROUNDS = 6  # of expectation-maximisation that settle a proposal
 _ROUNDS_OF_SPLIT = 30  # a new bit starts from nothing
 _SLIPS = 0.1  # of the moves of a state that may lead where another action does
 _FEWEST_DROPPED = 0.05  # of the edges that seem unneeded
+_ROUNDS_OF_DOUBT, _STARTS_OF_DOUBT = 200, 8  # about one start in three finds the states
+_STEPS_OF_DOUBT = 16_000_000  # steps times rounds: some seconds; with longer walks there are fewer
 _STAYS = 0.9  # chance that a new hidden bit stays as it is
 _PAIRS = 6  # nearest pairs that are tried to be merged
 _RARER = 0.3  # of the other's visits
 _SELDOM = 6  # states visited least that are tried to be dropped
 _POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
 _SPLITS = 20  # at the most; most maps need none
-_KINDS_OF_SPLIT = ("reroute", "label", "entry", "bit")  # the dearest last
+_KINDS_OF_SPLIT = ("reroute", "label", "entry", "doubt", "bit")  # the dearest last
 _LABELS = 3000  # that the search starts from at the most, the most frequent ones
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
@@ -466,8 +468,14 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
     """Accounts with states split, and merged again where that was of no use."""
     if kind == "reroute":
         return _rerouted(walks, current)
-    if kind == "bit":
-        split = account(walks, _doubled(current.counts, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
+    if kind == "doubt":
+        twice = _near_doubt(current)
+        if twice.all():
+            return []  # the chance is the world's
+        split = min(_twice(walks, current.counts, twice, seed), key=_length)
+    elif kind == "bit":
+        every = np.ones(current.num_states, dtype=bool)
+        split = account(walks, _doubled(current.counts, every, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
     else:
         reason = entries(walks, current.found.path) if kind == "entry" else guess
         labels = _where_in_doubt(walks, current, reason)
@@ -506,30 +514,67 @@ def _where_in_doubt(walks: Walks, current: Account, reason: Whole) -> Whole | No
     return number.reshape(path.shape) - int(distinct[0] == -1)
 
 
-def _doubled(counts: StateCounts, rng: np.random.Generator) -> StateCounts:
-    """Every state twice, 2 i and 2 i + 1: moves mostly keep the bit, and each has a random liking for one."""
-    edges = len(counts.count)
+def _twice(walks: Walks, counts: StateCounts, twice: Booleans, seed: int) -> Iterator[Account]:
+    """Accounts with some states (V,) twice, from several random likings if the walks are few."""
+    steps = int(walks.lengths.sum())
+    rounds = min(max(_STEPS_OF_DOUBT // steps, _ROUNDS_OF_SPLIT), _ROUNDS_OF_DOUBT)
+    for start in range(min(max(_STEPS_OF_DOUBT // (steps * rounds), 1), _STARTS_OF_DOUBT)):
+        rng = np.random.default_rng([seed, start])
+        yield _hardened(walks, account(walks, _doubled(counts, twice, rng), rounds))
+
+
+def _near_doubt(current: Account) -> Booleans:
+    """(V,) states whose moves are in doubt, and those next to them.
+
+    Two floors that are one state have one state with the door open, too, in which no move is in doubt.
+    """
+    counts = current.counts
+    doubtful = entropies(counts) > _name(current)
+    source = counts.row // counts.num_actions
+    near = doubtful.copy()
+    near[counts.target[doubtful[source]]] = True
+    near[source[doubtful[counts.target]]] = True
+    return near
+
+
+def _doubled(counts: StateCounts, twice: Booleans, rng: np.random.Generator) -> StateCounts:
+    """Some states (V,) twice: moves between them mostly keep the bit, and each has a random liking for one.
+
+    Where only some are, their first copy likes the likeliest target of a move, and the second one the others.
+    """
+    copies = 1 + twice.astype(np.int64)
+    place = np.cumsum(copies) - copies  # of the first copy
     source, action = np.divmod(counts.row, counts.num_actions)
+    kept = np.where(twice[source] & twice[counts.target], _STAYS, 0.5)
+    in_doubt = twice[source] & (np.bincount(counts.row)[counts.row] > 1) & (not twice.all())
+    likeliest = _likeliest(counts)
     rows, targets, shares = [], [], []
     for bit in (0, 1):
         for bit_after in (0, 1):
-            stays = _STAYS if bit == bit_after else 1 - _STAYS
-            rows.append((2 * source + bit) * counts.num_actions + action)
-            targets.append(2 * counts.target + bit_after)
-            shares.append(counts.count * stays * (0.5 + rng.random(edges)) / 2)
+            there = (bit < copies[source]) & (bit_after < copies[counts.target])
+            stays = np.where(bit == bit_after, kept, 1 - kept) * copies[counts.target] / 2
+            liking = np.where(in_doubt & (likeliest != (bit == 0)), 1 - _STAYS, 1) * (
+                0.5 + rng.random(len(stays))
+            )
+            rows.append(((place[source] + bit) * counts.num_actions + action)[there])
+            targets.append((place[counts.target] + bit_after)[there])
+            shares.append((counts.count * stays * liking / copies[source])[there])
     row, target, count = (np.concatenate(parts) for parts in (rows, targets, shares))
     order = np.lexsort((target, row))
     liking = rng.random(counts.num_states)
-    seen_at = np.concatenate([2 * counts.seen_at, 2 * counts.seen_at + 1])
+    again = twice[counts.seen_at]
+    seen_at = np.concatenate([place[counts.seen_at], place[counts.seen_at][again] + 1])
     seen_order = np.argsort(seen_at, kind="stable")
+    first = np.stack([counts.first * np.where(twice, liking, 1), counts.first * (1 - liking)], axis=1)
+    seen_count = counts.seen_count / copies[counts.seen_at]
     return StateCounts(
-        first=np.stack([counts.first * liking, counts.first * (1 - liking)], axis=1).ravel(),
+        first=first[np.stack([copies > 0, twice], axis=1)],
         row=row[order],
         target=target[order].astype(np.int32),
         count=count[order],
         seen_at=seen_at[seen_order].astype(np.int32),
-        seen=np.tile(counts.seen, 2)[seen_order],
-        seen_count=np.tile(counts.seen_count / 2, 2)[seen_order],
+        seen=np.concatenate([counts.seen, counts.seen[again]])[seen_order],
+        seen_count=np.concatenate([seen_count, seen_count[again]])[seen_order],
         num_actions=counts.num_actions,
         num_observations=counts.num_observations,
     )

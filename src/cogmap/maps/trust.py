@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.maps.counts import Counts, Whole
+from cogmap.maps.doubt import entropy
 from cogmap.maps.hmm import StateCounts, predict
 from cogmap.records import Booleans, Floats, Integers, Walks
 from cogmap.walks.cut import FEW_WALKS, cut_walks
@@ -18,6 +19,7 @@ _HELD_OUT = 64  # walks at the most, and at most one in ten
 _CHANCE = (
     4.0  # standard deviations that a difference may have by chance; steps of one walk depend on each other
 )
+_FEW_MOVES = 0.1  # of all: where more lead to several places, that is how the world is
 _NOTABLE = 0.002  # of all predictions: a smaller difference is not worth a warning
 
 
@@ -100,6 +102,11 @@ def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tupl
     if unsure:
         meaning = "moves were tried too seldom to know where they lead: no plan uses them"
         reasons.append(f"{unsure} {meaning}; record more walks that try rare moves")
+    several, moves = moves_in_doubt(counts)
+    if 0 < several < _FEW_MOVES * moves:
+        meaning = "moves lead to several places, and the others do not: by chance, or places there are merged"
+        advice = "if nothing is left to chance there, record longer walks or train longer (--resume --minutes 5)"
+        reasons.append(f"{several} of {moves} {meaning}, so plans through them may fail; {advice}")
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     share = tries.sum(axis=0) / max(tries.sum(), 1)
     untried = int(((tries < 0.5) & (tries.sum(axis=1, keepdims=True) * share >= 10)).sum())
@@ -107,6 +114,13 @@ def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tupl
         meaning = "moves were never tried, although random actions would have: no plan uses them"
         reasons.append(f"{untried} {meaning}; record walks that try them, unless they cannot be tried there")
     return tuple(reasons)
+
+
+def moves_in_doubt(counts: StateCounts) -> tuple[int, int]:
+    """How many moves lead to several places for certain, and how many there are."""
+    total, doubt = counts.tries, np.zeros(counts.num_states * counts.num_actions)
+    np.add.at(doubt, counts.row, entropy(counts.count, total[counts.row]))
+    return int((doubt > np.log(max(counts.num_states, 2))).sum()), int((total >= 0.5).sum())
 
 
 def _tried_everywhere(tries: Floats) -> bool:
