@@ -280,15 +280,15 @@ class _Model:
         self.row, self.target = counts.row[kept], counts.target[kept]
         total = np.bincount(self.row, weights=counts.count[kept], minlength=rows)
         self.chance = counts.count[kept] / total[self.row] * taken_for_granted(counts)[self.row]
-        self.row_start = _offsets(self.row, rows)
+        self.row_start = offsets(self.row, rows)
         shown = counts.seen_count > LEAST_COUNT
         self.seen_at, self.seen = counts.seen_at[shown], counts.seen[shown]
         seen_total = np.bincount(self.seen_at, weights=counts.seen_count[shown], minlength=states)
         self.seen_chance = counts.seen_count[shown] / seen_total[self.seen_at]
-        self.seen_start = _offsets(self.seen_at, states)
+        self.seen_start = offsets(self.seen_at, states)
         # The same entries by observation: the states at which a walk may begin.
         self.by_observation = np.argsort(self.seen, kind="stable")
-        self.observation_start = _offsets(self.seen[self.by_observation], counts.num_observations)
+        self.observation_start = offsets(self.seen[self.by_observation], counts.num_observations)
         # Every state may be the first of a walk, although those of these walks are likelier.
         first = counts.first + counts.visits / max(counts.visits.sum(), 1)
         self.first = first / max(first.sum(), 1e-300)
@@ -314,7 +314,7 @@ def _sums(of: Whole, values: Floats, rows: int) -> Floats:
     return np.bincount(of, weights=values, minlength=rows).astype(np.float64)
 
 
-def _offsets(ordered: Whole, rows: int) -> NDArray[np.int64]:
+def offsets(ordered: Whole, rows: int) -> NDArray[np.int64]:
     """(rows + 1,) where each row's entries begin."""
     offsets = np.zeros(rows + 1, dtype=np.int64)
     np.cumsum(np.bincount(ordered, minlength=rows), out=offsets[1:])

@@ -21,16 +21,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy.sparse import coo_array, csgraph
-from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
+from cogmap.maps.description import chance_of_moves, description_length
+from cogmap.maps.description import likeliest_targets as likeliest_targets
 from cogmap.maps.distance import StateDistances
-from cogmap.maps.doubt import depends_on, entries, entropies
+from cogmap.maps.doubt import depends_on, entries, entropies, last_times
 from cogmap.maps.hmm import (
     LEAST_COUNT,
     Expectation,
@@ -38,15 +37,12 @@ from cogmap.maps.hmm import (
     count_states,
     join_states,
     maximise,
-    never_taken,
-    never_taken_at_sight,
-    taken_for_granted,
     with_slips,
     without_edges,
     without_unused,
 )
 from cogmap.maps.reroute import reroute
-from cogmap.records import Booleans, Floats, Integers, Walks
+from cogmap.records import Booleans, Floats, Walks
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
 # distinguishes them was tried 20 times, and a larger radius would merge them.
@@ -91,116 +87,6 @@ def account(walks: Walks, counts: StateCounts, rounds: int = _ROUNDS) -> Account
     """The account that these counts come to after some rounds of expectation-maximisation."""
     found = maximise(walks, without_unused(counts), rounds)
     return Account(found, description_length(found))
-
-
-def description_length(found: Expectation) -> float:
-    """Nats of the walks given the states, and of the states.
-
-    Of a state it is said what it shows, and its moves are either listed, or given as those of an earlier state that
-    looks the same, with the moves that differ: two states that differ in one rare input are worth keeping if that input
-    was tried often enough, however many inputs they share. Every start and every action that is never taken is named.
-    So is every further observation of a state and every further target of a move, with a probability as precise as its
-    count allows; and which ones have further ones. That is little where all of them have, and much where one has: in a
-    world without chance a move that deviates once is not worth it.
-    """
-    counts = found.counts
-    states = max(counts.num_states, 2)
-    name, look = np.log(states), np.log(max(counts.num_observations, 2))
-    tries, further = counts.tries, _further(counts)
-    chance = 0.5 * np.log(np.maximum(tries[counts.row[further]], 2))
-    sights = np.flatnonzero((counts.seen_count >= 0.5) & ~_likeliest_sight(counts))
-    precise = 0.5 * np.log(np.maximum(counts.visits[counts.seen_at[sights]], 2))
-    at_sight = never_taken_at_sight(counts)
-    never = int(at_sight.sum()) + int((never_taken(counts) & ~at_sight[counts.shows()]).sum())
-    starts = int((counts.first >= 0.5).sum()) + never
-    moves = _listing(counts, name).sum() + (name + chance).sum() + _which(len(further), _num_moves(counts))
-    shown = (look + precise).sum() + _which(len(sights), states)
-    # Which actions were taken helps to locate the agent, but they are its own choice and not to be explained.
-    chosen = (tries * np.log(taken_for_granted(counts))).sum()
-    return float(chosen - found.log_likelihood + states * look + moves + shown + starts * name)
-
-
-def _which(further: int, rows: int) -> float:
-    """Nats to say which rows have how many further entries: of all sequences of rows and entries, this one."""
-    return float(gammaln(rows + further + 1) - gammaln(rows + 1) - gammaln(further + 1))
-
-
-def _further(counts: StateCounts) -> Whole:
-    """Edges that are not the likeliest of their move."""
-    return np.flatnonzero((counts.count >= 0.5) & ~_likeliest(counts))
-
-
-def _num_moves(counts: StateCounts) -> int:
-    """Rows that were tried."""
-    return int((counts.tries >= 0.5).sum())
-
-
-def _price(counts: StateCounts) -> Floats:
-    """(E,) nats that the description gets shorter by without one edge, if it is a further one."""
-    further = max(len(_further(counts)), 1)
-    one_of = np.log(1 + _num_moves(counts) / further)
-    name = np.log(max(counts.num_states, 2))
-    return np.asarray(name + one_of + 0.5 * np.log(np.maximum(counts.tries[counts.row], 2)))
-
-
-def _listing(counts: StateCounts, name: float) -> Floats:
-    """(V,) nats of each state's moves: all that were tried, or another state and which moves differ, and where to."""
-    actions = counts.num_actions
-    tried = (counts.tries.reshape(counts.num_states, actions) >= 0.5).sum(axis=1)
-    differing = _moves_that_differ(counts)
-    which = gammaln(actions + 1) - gammaln(differing + 1) - gammaln(actions - differing + 1)
-    return np.minimum(tried * name, name + np.log(actions + 1) + which + differing * name)
-
-
-def _likeliest(counts: StateCounts) -> Booleans:
-    """(E,) the likeliest target of each row."""
-    last = np.full(counts.num_states * counts.num_actions, -1)
-    order = np.argsort(counts.count, kind="stable")  # the last write is the most frequent
-    last[counts.row[order]] = order
-    likeliest = np.zeros(len(counts.count), dtype=bool)
-    likeliest[last[last >= 0]] = True
-    return likeliest
-
-
-def _likeliest_sight(counts: StateCounts) -> Booleans:
-    """(I,) the usual observation of each state."""
-    usual = counts.shows()
-    return np.asarray(counts.seen == usual[counts.seen_at])
-
-
-def _moves_that_differ(counts: StateCounts) -> Whole:
-    """(V,) moves in which a state differs from the most similar one that looks the same and is visited more."""
-    order = np.argsort(-counts.visits, kind="stable")
-    table = likeliest_targets(counts)
-    return np.asarray(_fewest_differences(table, counts.shows(), order, counts.num_observations))
-
-
-def likeliest_targets(counts: StateCounts) -> Integers:
-    """(V, A) the likeliest target of each move, -1 where it was never tried."""
-    table = np.full((counts.num_states, counts.num_actions), -1, dtype=np.int32)
-    likeliest = _likeliest(counts)
-    source, action = np.divmod(counts.row[likeliest], counts.num_actions)
-    table[source, action] = counts.target[likeliest]
-    return table
-
-
-@njit(cache=True)
-def _fewest_differences(table: Any, shows: Any, order: Any, num_observations: int) -> Any:
-    fewest = np.full(len(table), table.shape[1], dtype=np.int64)
-    last_alike = np.full(num_observations, -1, dtype=np.int64)  # states with one observation form a list
-    before = np.full(len(table), -1, dtype=np.int64)
-    for state in order:
-        other = last_alike[shows[state]]
-        while other >= 0:
-            differing = 0
-            for action in range(table.shape[1]):
-                target = table[state, action]
-                differing += target >= 0 and target != table[other, action]
-            fewest[state] = min(fewest[state], differing)
-            other = before[other]
-        before[state] = last_alike[shows[state]]
-        last_alike[shows[state]] = state
-    return fewest
 
 
 def find_states(walks: Walks, guesses: Sequence[Whole]) -> Account:
@@ -385,7 +271,7 @@ def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) 
     share = 1.0
     while share >= least:
         counts = current.counts
-        spared = _price(counts) - _loss(current)
+        spared = chance_of_moves(counts).price - _loss(current)
         most = np.zeros(counts.num_states * counts.num_actions)
         np.maximum.at(most, counts.row, counts.count)
         unneeded = np.flatnonzero((spared > 0) & (counts.count < most[counts.row]))
@@ -467,6 +353,8 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
     if kind == "reroute":
         return _rerouted(walks, current)
     if kind == "bit":
+        if not _depends_on_past(walks, current):
+            return []
         split = account(walks, _doubled(current.counts, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
     else:
         reason = entries(walks, current.found.path) if kind == "entry" else guess
@@ -475,6 +363,13 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
             return []
         split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
     return _settled(walks, [split, *_merges(walks, split.counts, _RADII[1::2])], 2, current.length)
+
+
+def _depends_on_past(walks: Walks, current: Account) -> bool:
+    """Whether some state's next one depends on how it was entered, or on where its action led the last time."""
+    path = current.found.path.astype(np.int64)
+    reasons = (entries(walks, path), last_times(walks, path))
+    return any(depends_on(walks, path, reason, current.num_states).any() for reason in reasons)
 
 
 def _rerouted(walks: Walks, current: Account) -> list[Account]:
