@@ -17,8 +17,9 @@ from numba import njit
 from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
-from cogmap.maps.hmm import Expectation, StateCounts, never_taken, never_taken_at_sight, taken_for_granted
+from cogmap.maps.hmm import Expectation
 from cogmap.maps.slips import fit_slips
+from cogmap.maps.states import StateCounts, never_taken, never_taken_at_sight, taken_for_granted
 from cogmap.records import Booleans, Floats, Integers
 
 _COUNTED = 0.5  # of a step: less is no edge, no observation and no start

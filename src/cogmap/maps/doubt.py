@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cogmap.maps.counts import Whole
-from cogmap.maps.hmm import StateCounts
+from cogmap.maps.states import StateCounts
 from cogmap.records import Booleans, Floats, Walks
 
 # Standard deviations above what chance would seem to say. States that hide nothing stay below 1.5 in rooms with slips;

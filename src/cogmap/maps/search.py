@@ -30,18 +30,17 @@ from cogmap.maps.description import chance_of_moves, description_length
 from cogmap.maps.description import likeliest_targets as likeliest_targets
 from cogmap.maps.distance import StateDistances
 from cogmap.maps.doubt import depends_on, entries, entropies, last_times
-from cogmap.maps.hmm import (
+from cogmap.maps.hmm import Expectation, maximise
+from cogmap.maps.reroute import reroute
+from cogmap.maps.states import (
     LEAST_COUNT,
-    Expectation,
     StateCounts,
     count_states,
     join_states,
-    maximise,
     with_slips,
     without_edges,
     without_unused,
 )
-from cogmap.maps.reroute import reroute
 from cogmap.records import Booleans, Floats, Walks
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cogmap.maps.hmm import StateCounts, offsets
+from cogmap.maps.states import StateCounts, offsets
 from cogmap.records import Floats, Integers
 
 _ROUNDS = 20  # of fitting at the most; five are usual. And of the shares, in the end
