@@ -19,7 +19,7 @@ their own: what the walks need stays, whatever it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -103,7 +103,7 @@ def find_states(walks: Walks, guesses: Sequence[Whole]) -> Account:
 
 def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
     proposals, guess = _proposals(walks, guesses)
-    best = _best(_drop_unneeded(walks, each) for each in _settled(walks, proposals))
+    best = _best(_all_without_unneeded(walks, _settled(walks, proposals)))
     kind, failed = 0, 0  # a kind of split is repeated as long as it helps
     for turn in range(_SPLITS):
         if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT):
@@ -115,7 +115,7 @@ def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
         else:
             kind, failed = (kind + 1) % len(_KINDS_OF_SPLIT), failed + 1
         best = after
-    return _drop_unneeded(walks, _merge_pairs(walks, best[0]))
+    return _drop_unneeded(walks, _merge_pairs(walks, best[0]), _without_state_or_slip)
 
 
 def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
@@ -201,6 +201,7 @@ def _variants(walks: Walks, current: Account) -> Iterator[Account]:
     """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
     yield account(walks, current.counts, 2 * _ROUNDS)
     yield _hardened(walks, current)
+    yield from _joined(walks, current)
     if _may_hide_states(current):
         yield _widened(walks, current)
 
@@ -212,7 +213,7 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
     """
     tried: set[tuple[int, int]] = set()
     while True:
-        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)]
+        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
         for one, other in pairs:
             if (one, other) in tried:
                 continue
@@ -236,15 +237,29 @@ def _lost(current: Account, merged: Account) -> float:
 
 
 def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
-    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise."""
-    table, visits = likeliest_targets(counts), counts.visits
-    _, kind = np.unique(table, axis=0, return_inverse=True)
-    order = np.lexsort((-visits, kind.ravel()))
-    alike = np.flatnonzero(kind.ravel()[order[1:]] == kind.ravel()[order[:-1]])
-    pairs = [
-        (int(order[i + 1]), int(order[i])) for i in alike if visits[order[i + 1]] < _RARER * visits[order[i]]
+    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise.
+
+    The rarest first. The other is the one that is visited most.
+    """
+    visits = counts.visits
+    _, kind = np.unique(likeliest_targets(counts), axis=0, return_inverse=True)
+    order = np.argsort(visits, kind="stable")
+    usual = np.zeros(counts.num_states, dtype=np.int64)
+    usual[kind.ravel()[order]] = order  # the last write is the most visited
+    usual = usual[kind.ravel()]
+    return [
+        (int(state), int(usual[state])) for state in order if visits[state] < _RARER * visits[usual[state]]
     ]
-    return sorted(pairs, key=lambda pair: visits[pair[0]])[:_PAIRS]
+
+
+def _joined(walks: Walks, current: Account) -> Iterator[Account]:
+    """With all rare states that have the same likeliest targets as another, whatever they show, merged with it."""
+    group = np.arange(current.num_states)
+    for rare, usual in _same_moves(current.counts)[::-1]:
+        group[rare] = group[usual]
+    distinct, group = np.unique(group, return_inverse=True)
+    if len(distinct) < current.num_states:
+        yield account(walks, join_states(current.counts, group.ravel(), len(distinct)))
 
 
 def _hardened(walks: Walks, current: Account) -> Account:
@@ -301,7 +316,33 @@ def _loss(current: Account) -> Floats:
     return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
 
 
-def _drop_unneeded(walks: Walks, current: Account) -> Account:
+def _all_without_unneeded(walks: Walks, accounts: Sequence[Account]) -> Iterator[Account]:
+    """Accounts, the shortest first, without unneeded states.
+
+    An account stays as it is if the walks alone take longer to say than another one: with fewer states they take more.
+    """
+    shortest = np.inf
+    for each in accounts:
+        less = _drop_unneeded(walks, each) if -each.found.log_likelihood < shortest else each
+        shortest = min(shortest, less.length)
+        yield less
+
+
+def _without_state(walks: Walks, current: Account, state: int) -> Account:
+    return _without_states(walks, current, np.arange(current.num_states) == state)
+
+
+def _without_state_or_slip(walks: Walks, current: Account, state: int) -> Account:
+    """Without one state. A rare one may stand in for an edge that is missing, of a move that slips."""
+    without, visits = _without_state(walks, current, state), current.counts.visits
+    if without.length < current.length - _SETTLED or visits[state] > _RARER * visits.mean():
+        return without
+    return _drop_edges(walks, _widened(walks, without)) if _may_hide_states(current) else without
+
+
+def _drop_unneeded(
+    walks: Walks, current: Account, without: Callable[[Walks, Account, int], Account] = _without_state
+) -> Account:
     """Without the states that walks only pass through or hardly visit, if the others explain the walks in fewer words.
 
     A model that is not localised yet has codes of its own, which lead to places and to which no place leads back; with
@@ -310,15 +351,15 @@ def _drop_unneeded(walks: Walks, current: Account) -> Account:
     """
     transient = _transient(current.counts)
     if transient.any() and not transient.all():
-        without = _without_states(walks, current, transient)
-        if without.length < current.length:
-            current = _polish(walks, without)
+        rest = _without_states(walks, current, transient)
+        if rest.length >= current.length and _may_hide_states(current):
+            rest = _drop_edges(walks, _widened(walks, rest))
+        if rest.length < current.length:
+            current = _polish(walks, rest)
     while current.num_states > 1:
         seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
         suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
-        tried = (
-            _without_states(walks, current, np.arange(current.num_states) == state) for state in suspects
-        )
+        tried = (without(walks, current, state) for state in suspects)
         shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
         if shorter is None:
             return current
