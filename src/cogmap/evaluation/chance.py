@@ -25,7 +25,7 @@ from cogmap.records import ChanceWorld, CognitiveMap, Floats, Integers, TableWor
 
 MAX_STEPS = 400  # actions before an attempt counts as failed
 LOOK_AROUND = 50  # random actions before it
-EPISODES = 50  # walks that the value of a policy is measured on
+EPISODES = 200  # walks that the value of a policy is measured on
 _REST = 0.01  # of the value that comes after the end of a walk
 
 

@@ -18,7 +18,7 @@ from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
 from cogmap.maps.hmm import Expectation
-from cogmap.maps.slips import fit_slips
+from cogmap.maps.slips import Slips, fit_slips
 from cogmap.maps.states import StateCounts, never_taken, never_taken_at_sight, taken_for_granted
 from cogmap.records import Booleans, Floats, Integers
 
@@ -32,6 +32,7 @@ class ChanceOfMoves:
     leads: Integers  # (V, A) the target of a move that is said first, -1 if it was never tried
     nats: float
     price: Floats  # (E,) nats that it gets shorter by without one edge
+    slips: Slips | None = None  # that all moves have in common
 
 
 def description_length(found: Expectation) -> float:
@@ -85,7 +86,8 @@ def chance_of_moves(counts: StateCounts) -> ChanceOfMoves:
     )
     if nats >= plain.nats:
         return plain
-    return ChanceOfMoves(slips.leads, nats, np.where(named, each + _one_of(int(named.sum()), tried), 0.0))
+    price = np.where(named, each + _one_of(int(named.sum()), tried), 0.0)
+    return ChanceOfMoves(slips.leads, nats, price, slips)
 
 
 def _chance_of_sights(counts: StateCounts, look: float) -> float:

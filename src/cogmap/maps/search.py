@@ -115,7 +115,7 @@ def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
         else:
             kind, failed = (kind + 1) % len(_KINDS_OF_SPLIT), failed + 1
         best = after
-    return _drop_unneeded(walks, _merge_pairs(walks, best[0]), _without_state_or_slip)
+    return _slipping(walks, _drop_unneeded(walks, _merge_pairs(walks, best[0]), _without_state_or_slip))
 
 
 def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
@@ -274,6 +274,16 @@ def _widened(walks: Walks, current: Account) -> Account:
     lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
     """
     return account(walks, with_slips(current.counts, _SLIPS), 2 * _ROUNDS)
+
+
+def _slipping(walks: Walks, current: Account) -> Account:
+    """With all edges by which moves slip alike, if that is shorter: a rare one was dropped, or no code had it."""
+    slips = chance_of_moves(current.counts).slips
+    if slips is None:
+        return current
+    return min(
+        current, _drop_edges(walks, account(walks, slips.added_to(current.counts), 2 * _ROUNDS)), key=_length
+    )
 
 
 def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) -> Account:

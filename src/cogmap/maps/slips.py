@@ -7,13 +7,13 @@ lead. Neither is seen alone, as where a move goes to either side as often as ahe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numba import njit
 
-from cogmap.maps.states import StateCounts, offsets
+from cogmap.maps.states import LEAST_COUNT, StateCounts, offsets, sum_equal
 from cogmap.records import Floats, Integers
 
 _ROUNDS = 20  # of fitting at the most; five are usual. And of the shares, in the end
@@ -36,6 +36,20 @@ class Slips:
         stays = np.arange(len(self.leads), dtype=self.leads.dtype)[:, None]
         leads = np.concatenate([self.leads, stays], axis=1)[source]  # (E, A + 1)
         return np.asarray(((leads == counts.target[:, None]) * self.does[action]).sum(axis=1))
+
+    def added_to(self, counts: StateCounts) -> StateCounts:
+        """The counts with as many again as they are tries, by the slips."""
+        states, actions = self.leads.shape
+        tries = counts.tries.reshape(states, actions, 1) * self.does  # (V, A, A + 1)
+        stays = np.arange(states, dtype=self.leads.dtype)[:, None]
+        leads = np.broadcast_to(np.concatenate([self.leads, stays], axis=1)[:, None], tries.shape)
+        row = np.broadcast_to(np.arange(states * actions).reshape(states, actions, 1), tries.shape)
+        there = (leads >= 0) & (tries > LEAST_COUNT)
+        key, count = sum_equal(
+            np.concatenate([counts.row * states + counts.target, row[there] * states + leads[there]]),
+            np.concatenate([counts.count, tries[there]]),
+        )
+        return replace(counts, row=key // states, target=(key % states).astype(np.int32), count=count)
 
 
 def fit_slips(counts: StateCounts, likeliest: Integers) -> Slips:

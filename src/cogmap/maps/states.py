@@ -78,9 +78,9 @@ def join_states(counts: StateCounts, state: Whole, num_states: int) -> StateCoun
     row = state[source].astype(np.int64) * counts.num_actions + action
     target = state[counts.target]
     kept = (state[source] >= 0) & (target >= 0)
-    key, count = _sum_equal(row[kept] * num_states + target[kept], counts.count[kept])
+    key, count = sum_equal(row[kept] * num_states + target[kept], counts.count[kept])
     shown = state[counts.seen_at].astype(np.int64)
-    seen_key, seen_count = _sum_equal(
+    seen_key, seen_count = sum_equal(
         (shown * counts.num_observations + counts.seen)[shown >= 0], counts.seen_count[shown >= 0]
     )
     there = state >= 0
@@ -113,14 +113,14 @@ def with_slips(counts: StateCounts, share: float) -> StateCounts:
     leaving = sums(source, counts.count, states)
     # Pairs of a state and a target, whatever the action; a state counts as its own target once.
     stays = np.arange(states, dtype=np.int64) * states + np.arange(states)
-    pair, often = _sum_equal(
+    pair, often = sum_equal(
         np.concatenate([source * states + counts.target, stays]),
         np.concatenate([counts.count, share * leaving]),
     )
     pair, often = np.repeat(pair, actions), np.repeat(often, actions)
     row = pair // states * actions + np.tile(np.arange(actions), len(pair) // actions)
     added = share * tries[row] * often / np.maximum(leaving[pair // states], 1e-9)
-    key, count = _sum_equal(
+    key, count = sum_equal(
         np.concatenate([counts.row * states + counts.target, row * states + pair % states]),
         np.concatenate([counts.count, added]),
     )
@@ -183,7 +183,7 @@ def offsets(ordered: Whole, rows: int) -> NDArray[np.int64]:
     return offsets
 
 
-def _sum_equal(key: NDArray[np.int64], count: Floats) -> tuple[NDArray[np.int64], Floats]:
+def sum_equal(key: NDArray[np.int64], count: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Distinct keys in rising order, and the sum of the counts of each."""
     distinct, which = np.unique(key, return_inverse=True)
     return distinct, sums(which, count, len(distinct))
