@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from cogmap.environments.room import AliasedRoom
-from cogmap.maps.doubt import depends_on, entries
+from cogmap.maps.doubt import depends_on, entries, last_times
+from cogmap.records import Walks
 from cogmap.walks.sample import Agent, sample_walks
 
 PLACES = 30
@@ -43,3 +44,21 @@ def test_an_entry_stays_the_same_while_the_agent_stays() -> None:
     assert way[0] == way[1] == 0
     assert way[2] == way[3] == 1 + 3 * walks.num_actions + walks.actions[0, 1]
     assert way[4] == 1 + 1 * walks.num_actions + walks.actions[0, 3]
+
+
+def test_where_an_action_led_the_last_time() -> None:
+    walks = Walks(np.zeros((2, 5), int), np.array([[0, 1, 0, 0], [0, 0, 0, 0]]), np.full(2, 5), 1, 2)
+    path = np.array([[3, 2, 3, 3, 1], [3, 4, 3, 1, 1]])
+    # The first walk takes action 0 at state 3 three times, and nothing is known of it in the second one.
+    assert last_times(walks, path).tolist() == [[-1, -1, 2, 3, -1], [-1, -1, 4, -1, -1]]
+
+
+def test_what_a_walk_keeps_with_it_shows_at_the_second_time(slippery) -> None:
+    """A hidden coin decides where a state leads to, the same way in all of a walk."""
+    walks, truth = slippery
+    coin = np.random.default_rng(0).integers(0, 2, len(truth.positions))[:, None]
+    path = np.where((truth.positions == 3) & (coin == 1), PLACES, truth.positions)
+    merged = np.where(path == 4, 5, path)  # a state that hides nothing of the coin is not suspected
+    doubtful = depends_on(walks, merged, last_times(walks, merged), PLACES + 1)
+    assert doubtful.any()
+    assert not depends_on(walks, truth.positions, last_times(walks, truth.positions), PLACES).any()

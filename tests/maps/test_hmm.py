@@ -16,8 +16,8 @@ from cogmap.maps.hmm import (
     maximise,
     never_taken,
     predict,
-    with_slips,
 )
+from cogmap.maps.states import with_slips
 from cogmap.records import Walks
 
 STATES, ACTIONS, OBSERVATIONS = 3, 2, 2

@@ -25,7 +25,7 @@ from cogmap.records import ChanceWorld, CognitiveMap, Floats, Integers, TableWor
 
 MAX_STEPS = 400  # actions before an attempt counts as failed
 LOOK_AROUND = 50  # random actions before it
-EPISODES = 50  # walks that the value of a policy is measured on
+EPISODES = 200  # walks that the value of a policy is measured on
 _REST = 0.01  # of the value that comes after the end of a walk
 
 
@@ -46,6 +46,7 @@ class ChanceScores:
     )  # steps of those journeys, divided by the expected ones of who knows its position
     steps_over_true_map: float | None  # the same divided by the steps of this agent with the true map
     value_share: float | None  # value of the map's policy for rewards: 1 is the best, 0 acting at random
+    value_over_true_map: float | None  # that share divided by that of this agent with the true map
 
 
 def score_chance(
@@ -59,7 +60,11 @@ def score_chance(
     """place: (V,) the position that each node stands for, -1 for none."""
     ours = closed_loop(cognitive_map, truth.world, place, goals, seed)
     everywhere = np.arange(truth.world.num_positions, dtype=np.int32)
-    knowing = closed_loop(true_chance_map(truth.world), truth.world, everywhere, goals, seed)
+    true = true_chance_map(truth.world)
+    knowing = closed_loop(true, truth.world, everywhere, goals, seed)
+    share, best_share = (
+        value_share(each, truth.world, np.random.default_rng(seed)) for each in (cognitive_map, true)
+    )
     return ChanceScores(
         map_log_loss=map_log_loss(cognitive_map, walks),
         exact_log_loss=_exact_log_loss(walks, truth.world),
@@ -67,7 +72,8 @@ def score_chance(
         goals_reached=ours.reached,
         steps_over_oracle=ours.over_oracle(),
         steps_over_true_map=ours.over(knowing),
-        value_share=value_share(cognitive_map, truth.world, np.random.default_rng(seed)),
+        value_share=share,
+        value_over_true_map=share / best_share if share is not None and best_share else None,
     )
 
 

@@ -66,6 +66,7 @@ class Scores:
     steps_over_oracle: float | None = None
     steps_over_true_map: float | None = None
     value_share: float | None = None
+    value_over_true_map: float | None = None
     valid_share: float | None = None  # share of rollout candidates that are at the target
     valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
     compression_precision: float | None = None  # of evaluation/world_model.py: histories to one place alike
@@ -151,6 +152,7 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "steps_over_oracle": ("steps / oracle's expected", ratio),
     "steps_over_true_map": ("steps / with the true map", ratio),
     "value_share": ("value of rewards collected", _percent),
+    "value_over_true_map": ("value / with the true map", ratio),
     "valid_share": ("valid candidates", _percent),
     "valid_share_with_tail": ("valid candidates, tail evaluated", _percent),
     "compression_precision": ("compression precision", _percent),

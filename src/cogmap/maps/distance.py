@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from cogmap.maps.hmm import StateCounts, never_taken
+from cogmap.maps.states import StateCounts, never_taken
 from cogmap.records import Floats
 
 # A difference that shows only after k steps weighs DISCOUNT**k, so that small errors do not add up along a cycle. Real

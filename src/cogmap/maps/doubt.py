@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from cogmap.maps.counts import Whole
-from cogmap.maps.hmm import StateCounts
+from cogmap.maps.states import StateCounts
 from cogmap.records import Booleans, Floats, Walks
 
 # Standard deviations above what chance would seem to say. States that hide nothing stay below 1.5 in rooms with slips;
@@ -39,6 +39,23 @@ def entries(walks: Walks, path: Whole) -> Whole:
     way[:, 1:] = 1 + path[:, :-1] * walks.num_actions + walks.actions
     since = np.maximum.accumulate(np.where(entered, np.arange(path.shape[1]), 0), axis=1)
     return np.take_along_axis(way, since, axis=1)
+
+
+def last_times(walks: Walks, path: Whole) -> Whole:
+    """(B, N) where the action of each step led the last time that it was taken from the same state, -1 if never before.
+
+    What a walk keeps with it, such as a door that it opened, decides the same way twice.
+    """
+    steps = path.shape[1] - 1
+    walk = np.arange(len(path), dtype=np.int64)[:, None]
+    row = (walk * (int(path.max(initial=0)) + 1) + path[:, :-1]) * walks.num_actions + walks.actions
+    order = np.argsort(row.ravel(), kind="stable")  # steps of one row, in time
+    again = row.ravel()[order[1:]] == row.ravel()[order[:-1]]
+    last = np.full(row.size, -1, dtype=np.int64)
+    last[order[1:][again]] = path[:, 1:].ravel()[order[:-1][again]]
+    found = np.full(path.shape, -1, dtype=np.int64)
+    found[:, :steps] = last.reshape(row.shape)
+    return found
 
 
 def depends_on(walks: Walks, path: Whole, reason: Whole, num_states: int) -> Booleans:

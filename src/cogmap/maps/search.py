@@ -19,34 +19,29 @@ their own: what the walks need stays, whatever it is.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
-from numba import njit
 from scipy.sparse import coo_array, csgraph
-from scipy.special import gammaln
 
 from cogmap.maps.counts import Whole
+from cogmap.maps.description import chance_of_moves, description_length, likeliest_edges
+from cogmap.maps.description import likeliest_targets as likeliest_targets
 from cogmap.maps.distance import StateDistances
-from cogmap.maps.doubt import depends_on, entries, entropies
-from cogmap.maps.hmm import (
+from cogmap.maps.doubt import depends_on, entries, entropies, last_times
+from cogmap.maps.hmm import Expectation, maximise
+from cogmap.maps.reroute import reroute
+from cogmap.maps.states import (
     LEAST_COUNT,
-    Expectation,
     StateCounts,
     count_states,
     join_states,
-    maximise,
-    never_taken,
-    never_taken_at_sight,
-    taken_for_granted,
     with_slips,
     without_edges,
     without_unused,
 )
-from cogmap.maps.reroute import reroute
-from cogmap.records import Booleans, Floats, Integers, Walks
+from cogmap.records import Booleans, Floats, Walks
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
 # distinguishes them was tried 20 times, and a larger radius would merge them.
@@ -95,116 +90,6 @@ def account(walks: Walks, counts: StateCounts, rounds: int = _ROUNDS) -> Account
     return Account(found, description_length(found))
 
 
-def description_length(found: Expectation) -> float:
-    """Nats of the walks given the states, and of the states.
-
-    Of a state it is said what it shows, and its moves are either listed, or given as those of an earlier state that
-    looks the same, with the moves that differ: two states that differ in one rare input are worth keeping if that input
-    was tried often enough, however many inputs they share. Every start and every action that is never taken is named.
-    So is every further observation of a state and every further target of a move, with a probability as precise as its
-    count allows; and which ones have further ones. That is little where all of them have, and much where one has: in a
-    world without chance a move that deviates once is not worth it.
-    """
-    counts = found.counts
-    states = max(counts.num_states, 2)
-    name, look = np.log(states), np.log(max(counts.num_observations, 2))
-    tries, further = counts.tries, _further(counts)
-    chance = 0.5 * np.log(np.maximum(tries[counts.row[further]], 2))
-    sights = np.flatnonzero((counts.seen_count >= 0.5) & ~_likeliest_sight(counts))
-    precise = 0.5 * np.log(np.maximum(counts.visits[counts.seen_at[sights]], 2))
-    at_sight = never_taken_at_sight(counts)
-    never = int(at_sight.sum()) + int((never_taken(counts) & ~at_sight[counts.shows()]).sum())
-    starts = int((counts.first >= 0.5).sum()) + never
-    moves = _listing(counts, name).sum() + (name + chance).sum() + _which(len(further), _num_moves(counts))
-    shown = (look + precise).sum() + _which(len(sights), states)
-    # Which actions were taken helps to locate the agent, but they are its own choice and not to be explained.
-    chosen = (tries * np.log(taken_for_granted(counts))).sum()
-    return float(chosen - found.log_likelihood + states * look + moves + shown + starts * name)
-
-
-def _which(further: int, rows: int) -> float:
-    """Nats to say which rows have how many further entries: of all sequences of rows and entries, this one."""
-    return float(gammaln(rows + further + 1) - gammaln(rows + 1) - gammaln(further + 1))
-
-
-def _further(counts: StateCounts) -> Whole:
-    """Edges that are not the likeliest of their move."""
-    return np.flatnonzero((counts.count >= 0.5) & ~_likeliest(counts))
-
-
-def _num_moves(counts: StateCounts) -> int:
-    """Rows that were tried."""
-    return int((counts.tries >= 0.5).sum())
-
-
-def _price(counts: StateCounts) -> Floats:
-    """(E,) nats that the description gets shorter by without one edge, if it is a further one."""
-    further = max(len(_further(counts)), 1)
-    one_of = np.log(1 + _num_moves(counts) / further)
-    name = np.log(max(counts.num_states, 2))
-    return np.asarray(name + one_of + 0.5 * np.log(np.maximum(counts.tries[counts.row], 2)))
-
-
-def _listing(counts: StateCounts, name: float) -> Floats:
-    """(V,) nats of each state's moves: all that were tried, or another state and which moves differ, and where to."""
-    actions = counts.num_actions
-    tried = (counts.tries.reshape(counts.num_states, actions) >= 0.5).sum(axis=1)
-    differing = _moves_that_differ(counts)
-    which = gammaln(actions + 1) - gammaln(differing + 1) - gammaln(actions - differing + 1)
-    return np.minimum(tried * name, name + np.log(actions + 1) + which + differing * name)
-
-
-def _likeliest(counts: StateCounts) -> Booleans:
-    """(E,) the likeliest target of each row."""
-    last = np.full(counts.num_states * counts.num_actions, -1)
-    order = np.argsort(counts.count, kind="stable")  # the last write is the most frequent
-    last[counts.row[order]] = order
-    likeliest = np.zeros(len(counts.count), dtype=bool)
-    likeliest[last[last >= 0]] = True
-    return likeliest
-
-
-def _likeliest_sight(counts: StateCounts) -> Booleans:
-    """(I,) the usual observation of each state."""
-    usual = counts.shows()
-    return np.asarray(counts.seen == usual[counts.seen_at])
-
-
-def _moves_that_differ(counts: StateCounts) -> Whole:
-    """(V,) moves in which a state differs from the most similar one that looks the same and is visited more."""
-    order = np.argsort(-counts.visits, kind="stable")
-    table = likeliest_targets(counts)
-    return np.asarray(_fewest_differences(table, counts.shows(), order, counts.num_observations))
-
-
-def likeliest_targets(counts: StateCounts) -> Integers:
-    """(V, A) the likeliest target of each move, -1 where it was never tried."""
-    table = np.full((counts.num_states, counts.num_actions), -1, dtype=np.int32)
-    likeliest = _likeliest(counts)
-    source, action = np.divmod(counts.row[likeliest], counts.num_actions)
-    table[source, action] = counts.target[likeliest]
-    return table
-
-
-@njit(cache=True)
-def _fewest_differences(table: Any, shows: Any, order: Any, num_observations: int) -> Any:
-    fewest = np.full(len(table), table.shape[1], dtype=np.int64)
-    last_alike = np.full(num_observations, -1, dtype=np.int64)  # states with one observation form a list
-    before = np.full(len(table), -1, dtype=np.int64)
-    for state in order:
-        other = last_alike[shows[state]]
-        while other >= 0:
-            differing = 0
-            for action in range(table.shape[1]):
-                target = table[state, action]
-                differing += target >= 0 and target != table[other, action]
-            fewest[state] = min(fewest[state], differing)
-            other = before[other]
-        before[state] = last_alike[shows[state]]
-        last_alike[shows[state]] = state
-    return fewest
-
-
 def find_states(walks: Walks, guesses: Sequence[Whole]) -> Account:
     """The shortest account of the walks that the search finds from first guesses.
 
@@ -220,7 +105,7 @@ def find_states(walks: Walks, guesses: Sequence[Whole]) -> Account:
 
 def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
     proposals, guess = _proposals(walks, guesses)
-    best = _best(_drop_unneeded(walks, each) for each in _settled(walks, proposals))
+    best = _best(_all_without_unneeded(walks, _settled(walks, proposals)))
     kind, failed = 0, 0  # a kind of split is repeated as long as it helps
     for turn in range(_SPLITS):
         if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT):
@@ -232,7 +117,7 @@ def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
         else:
             kind, failed = (kind + 1) % len(_KINDS_OF_SPLIT), failed + 1
         best = after
-    return _drop_unneeded(walks, _merge_pairs(walks, best[0]))
+    return _slipping(walks, _drop_unneeded(walks, _merge_pairs(walks, best[0]), _without_state_or_slip))
 
 
 def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
@@ -318,6 +203,7 @@ def _variants(walks: Walks, current: Account) -> Iterator[Account]:
     """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
     yield account(walks, current.counts, 2 * _ROUNDS)
     yield _hardened(walks, current)
+    yield from _joined(walks, current)
     if _may_hide_states(current):
         yield _widened(walks, current)
 
@@ -329,7 +215,7 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
     """
     tried: set[tuple[int, int]] = set()
     while True:
-        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)]
+        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
         for one, other in pairs:
             if (one, other) in tried:
                 continue
@@ -353,15 +239,29 @@ def _lost(current: Account, merged: Account) -> float:
 
 
 def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
-    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise."""
-    table, visits = likeliest_targets(counts), counts.visits
-    _, kind = np.unique(table, axis=0, return_inverse=True)
-    order = np.lexsort((-visits, kind.ravel()))
-    alike = np.flatnonzero(kind.ravel()[order[1:]] == kind.ravel()[order[:-1]])
-    pairs = [
-        (int(order[i + 1]), int(order[i])) for i in alike if visits[order[i + 1]] < _RARER * visits[order[i]]
+    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise.
+
+    The rarest first. The other is the one that is visited most.
+    """
+    visits = counts.visits
+    _, kind = np.unique(likeliest_targets(counts), axis=0, return_inverse=True)
+    order = np.argsort(visits, kind="stable")
+    usual = np.zeros(counts.num_states, dtype=np.int64)
+    usual[kind.ravel()[order]] = order  # the last write is the most visited
+    usual = usual[kind.ravel()]
+    return [
+        (int(state), int(usual[state])) for state in order if visits[state] < _RARER * visits[usual[state]]
     ]
-    return sorted(pairs, key=lambda pair: visits[pair[0]])[:_PAIRS]
+
+
+def _joined(walks: Walks, current: Account) -> Iterator[Account]:
+    """With all rare states that have the same likeliest targets as another, whatever they show, merged with it."""
+    group = np.arange(current.num_states)
+    for rare, usual in _same_moves(current.counts)[::-1]:
+        group[rare] = group[usual]
+    distinct, group = np.unique(group, return_inverse=True)
+    if len(distinct) < current.num_states:
+        yield account(walks, join_states(current.counts, group.ravel(), len(distinct)))
 
 
 def _hardened(walks: Walks, current: Account) -> Account:
@@ -378,6 +278,16 @@ def _widened(walks: Walks, current: Account) -> Account:
     return account(walks, with_slips(current.counts, _SLIPS), 2 * _ROUNDS)
 
 
+def _slipping(walks: Walks, current: Account) -> Account:
+    """With all edges by which moves slip alike, if that is shorter: a rare one was dropped, or no code had it."""
+    slips = chance_of_moves(current.counts).slips
+    if slips is None:
+        return current
+    return min(
+        current, _drop_edges(walks, account(walks, slips.added_to(current.counts), 2 * _ROUNDS)), key=_length
+    )
+
+
 def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) -> Account:
     """Without edges that the walks lose less by than their description takes, as long as that makes it shorter.
 
@@ -387,7 +297,7 @@ def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) 
     share = 1.0
     while share >= least:
         counts = current.counts
-        spared = _price(counts) - _loss(current)
+        spared = chance_of_moves(counts).price - _loss(current)
         most = np.zeros(counts.num_states * counts.num_actions)
         np.maximum.at(most, counts.row, counts.count)
         unneeded = np.flatnonzero((spared > 0) & (counts.count < most[counts.row]))
@@ -418,7 +328,33 @@ def _loss(current: Account) -> Floats:
     return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
 
 
-def _drop_unneeded(walks: Walks, current: Account) -> Account:
+def _all_without_unneeded(walks: Walks, accounts: Sequence[Account]) -> Iterator[Account]:
+    """Accounts, the shortest first, without unneeded states.
+
+    An account stays as it is if the walks alone take longer to say than another one: with fewer states they take more.
+    """
+    shortest = np.inf
+    for each in accounts:
+        less = _drop_unneeded(walks, each) if -each.found.log_likelihood < shortest else each
+        shortest = min(shortest, less.length)
+        yield less
+
+
+def _without_state(walks: Walks, current: Account, state: int) -> Account:
+    return _without_states(walks, current, np.arange(current.num_states) == state)
+
+
+def _without_state_or_slip(walks: Walks, current: Account, state: int) -> Account:
+    """Without one state. A rare one may stand in for an edge that is missing, of a move that slips."""
+    without, visits = _without_state(walks, current, state), current.counts.visits
+    if without.length < current.length - _SETTLED or visits[state] > _RARER * visits.mean():
+        return without
+    return _drop_edges(walks, _widened(walks, without)) if _may_hide_states(current) else without
+
+
+def _drop_unneeded(
+    walks: Walks, current: Account, without: Callable[[Walks, Account, int], Account] = _without_state
+) -> Account:
     """Without the states that walks only pass through or hardly visit, if the others explain the walks in fewer words.
 
     A model that is not localised yet has codes of its own, which lead to places and to which no place leads back; with
@@ -427,15 +363,15 @@ def _drop_unneeded(walks: Walks, current: Account) -> Account:
     """
     transient = _transient(current.counts)
     if transient.any() and not transient.all():
-        without = _without_states(walks, current, transient)
-        if without.length < current.length:
-            current = _polish(walks, without)
+        rest = _without_states(walks, current, transient)
+        if rest.length >= current.length and _may_hide_states(current):
+            rest = _drop_edges(walks, _widened(walks, rest))
+        if rest.length < current.length:
+            current = _polish(walks, rest)
     while current.num_states > 1:
         seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
         suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
-        tried = (
-            _without_states(walks, current, np.arange(current.num_states) == state) for state in suspects
-        )
+        tried = (without(walks, current, state) for state in suspects)
         shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
         if shorter is None:
             return current
@@ -468,6 +404,8 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
     """Accounts with states split, and merged again where that was of no use."""
     if kind == "reroute":
         return _rerouted(walks, current)
+    if kind in ("doubt", "bit") and not _depends_on_past(walks, current):
+        return []
     if kind == "doubt":
         twice = _near_doubt(current)
         if twice.all():
@@ -483,6 +421,13 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
             return []
         split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
     return _settled(walks, [split, *_merges(walks, split.counts, _RADII[1::2])], 2, current.length)
+
+
+def _depends_on_past(walks: Walks, current: Account) -> bool:
+    """Whether some state's next one depends on how it was entered, or on where its action led the last time."""
+    path = current.found.path.astype(np.int64)
+    reasons = (entries(walks, path), last_times(walks, path))
+    return any(depends_on(walks, path, reason, current.num_states).any() for reason in reasons)
 
 
 def _rerouted(walks: Walks, current: Account) -> list[Account]:
@@ -547,7 +492,7 @@ def _doubled(counts: StateCounts, twice: Booleans, rng: np.random.Generator) -> 
     source, action = np.divmod(counts.row, counts.num_actions)
     kept = np.where(twice[source] & twice[counts.target], _STAYS, 0.5)
     in_doubt = twice[source] & (np.bincount(counts.row)[counts.row] > 1) & (not twice.all())
-    likeliest = _likeliest(counts)
+    likeliest = likeliest_edges(counts)
     rows, targets, shares = [], [], []
     for bit in (0, 1):
         for bit_after in (0, 1):

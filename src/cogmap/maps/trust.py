@@ -105,7 +105,9 @@ def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tupl
     several, moves = moves_in_doubt(counts)
     if 0 < several < _FEW_MOVES * moves:
         meaning = "moves lead to several places, and the others do not: by chance, or places there are merged"
-        advice = "if nothing is left to chance there, record longer walks or train longer (--resume --minutes 5)"
+        advice = (
+            "if nothing is left to chance there, record longer walks or train longer (--resume --minutes 5)"
+        )
         reasons.append(f"{several} of {moves} {meaning}, so plans through them may fail; {advice}")
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     share = tries.sum(axis=0) / max(tries.sum(), 1)
