@@ -127,4 +127,4 @@ def test_the_figures_of_a_map_are_those_of_its_truth(folder):
     walks, test, _ = LogData(folder / "log.npz", folder / "test.npz", 900).load()
     run = cogmap.learn(walks, method="cscg", clones=4, restarts=1, quiet=True)
     row = scores_of(run, walks, test, None)
-    assert set(row) == {"accuracy", "log_loss", "states"}
+    assert set(row) == {"accuracy", "log_loss", "predictor", "states"}
