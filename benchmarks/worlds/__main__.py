@@ -13,7 +13,8 @@ import sys
 from pathlib import Path
 
 from cogmap.errors import CogmapError
-from cogmap.experiments.cells import check_methods, merge_table, run_cells
+from cogmap.experiments.cell_rows import merge_table
+from cogmap.experiments.cells import check_methods, run_cells
 from cogmap.experiments.commits import check_commits, current_commit
 from cogmap.experiments.worlds import METHODS, SIZES, WORLDS, bench_cells
 from cogmap.report.comparison_figures import accuracy_by_steps, accuracy_by_time

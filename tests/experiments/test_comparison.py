@@ -8,7 +8,9 @@ import pytest
 from cogmap.cli import main
 from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.errors import BadConfig, BadOutput
-from cogmap.experiments.cells import METHODS, Cell, measure, merge_table, read_cell, read_table, scores_of
+from cogmap.experiments.cell_rows import METHODS, merge_table, read_table
+from cogmap.experiments.cell_scores import scores_of
+from cogmap.experiments.cells import Cell, measure, read_cell
 from cogmap.experiments.comparison import LogData, compare, cut, default_sizes, table_lines
 from cogmap.experiments.worlds import WORLDS, WorldData, bench_cells
 from cogmap.records import Walks
