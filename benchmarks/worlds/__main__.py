@@ -3,23 +3,34 @@
 TDB by a GRU beside methods of other schools, on logs of every world and of 200,000, 50,000 and 10,000 steps, each cell
 in a process and a thread of its own. `--methods` and `--sizes` ask for others: the transformer, 1,000,000 steps.
 A cell that was measured is not measured again, so that the bench may be killed at any time; `--again` with `--methods
-tdb` measures one method anew. Rows go to results/worlds.csv as they come, pictures beside it.
+tdb` measures one method anew. Rows go to results/worlds.csv as they come, pictures beside it. `--table` measures
+nothing and prints the tables of docs/comparison.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from cogmap.errors import CogmapError
-from cogmap.experiments.cell_rows import merge_table
+from cogmap.experiments.cell_rows import Row, merge_table, read_table
 from cogmap.experiments.cells import check_methods, run_cells
 from cogmap.experiments.commits import check_commits, current_commit
+from cogmap.experiments.standing import lost, standing_lines, table_of_logs
 from cogmap.experiments.worlds import METHODS, SIZES, WORLDS, bench_cells
 from cogmap.report.comparison_figures import accuracy_by_steps, accuracy_by_time
 from cogmap.report.style import save_figure
 from cogmap.signals import raised_when_terminated
+
+TABLE = "worlds.csv"
+
+
+def tables(rows: Sequence[Row], methods: Sequence[str] = METHODS) -> list[str]:
+    """Where each method stands, the logs that others know and TDB does not, and every log; as in docs/comparison.md."""
+    missed = [f"- {name}, {steps:,} steps: {', '.join(others)}" for (name, steps, _), others in lost(rows)]
+    return [*standing_lines(rows, methods), "", *missed, "", *table_of_logs(rows, methods)]
 
 
 def main() -> int:
@@ -35,16 +46,22 @@ def main() -> int:
     parser.add_argument("--again", action="store_true", help="measure cells anew that were measured")
     parser.add_argument("--out", type=Path, default=Path("runs/worlds"))
     parser.add_argument("--results", type=Path, default=Path("results"))
+    parser.add_argument(
+        "--table", action="store_true", help="print the tables of what was measured, and no more"
+    )
     args = parser.parse_args()
     try:
+        if args.table:
+            print("\n".join(tables(read_table(args.results / TABLE), args.methods)))
+            return 0
         check_methods(args.methods)
         check_commits(args.results, [current_commit()])
         cells = bench_cells(
             tuple(args.worlds), tuple(args.methods), tuple(args.sizes), args.seeds, args.minutes, args.out
         )
-        rows = merge_table(args.results / "worlds.csv", ())
+        rows = merge_table(args.results / TABLE, ())
         for row in run_cells(cells, args.jobs, args.again, lambda line: print(line, flush=True)):
-            rows = merge_table(args.results / "worlds.csv", [row])
+            rows = merge_table(args.results / TABLE, [row])
     except CogmapError as problem:
         print(f"worlds: {problem}", file=sys.stderr)
         return 2
