@@ -19,7 +19,7 @@ from cogmap.experiments.cell_rows import Row, merge_table, read_table
 from cogmap.experiments.cells import check_methods, run_cells
 from cogmap.experiments.commits import check_commits, current_commit
 from cogmap.experiments.standing import lost, standing_lines, table_of_logs
-from cogmap.experiments.worlds import METHODS, SIZES, WORLDS, bench_cells
+from cogmap.experiments.worlds import METHODS, SIZES, WORLDS, bench_cells, unseen_moves
 from cogmap.report.comparison_figures import accuracy_by_steps, accuracy_by_time
 from cogmap.report.style import save_figure
 from cogmap.signals import raised_when_terminated
@@ -61,6 +61,7 @@ def main() -> int:
         )
         rows = merge_table(args.results / TABLE, ())
         for row in run_cells(cells, args.jobs, args.again, lambda line: print(line, flush=True)):
+            row["unseen_moves"] = unseen_moves(row["log"], row["steps"], row["seed"])
             rows = merge_table(args.results / TABLE, [row])
     except CogmapError as problem:
         print(f"worlds: {problem}", file=sys.stderr)

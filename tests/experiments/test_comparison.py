@@ -15,10 +15,10 @@ from cogmap.experiments.cell_rows import METHODS, merge_table, read_table
 from cogmap.experiments.cell_scores import exactness, scores_of
 from cogmap.experiments.cells import Cell, CellJob, attempt_cell, measure, read_cell
 from cogmap.experiments.comparison import LogData, compare, cut, default_sizes, table_lines
-from cogmap.experiments.worlds import WORLDS, WorldData, bench_cells
+from cogmap.experiments.worlds import WORLDS, WorldData, bench_cells, never_made, unseen_moves
 from cogmap.maps.hmm import count_states
 from cogmap.maps.store import save_map
-from cogmap.records import Walks
+from cogmap.records import TableWorld, Walks
 from cogmap.tasks.states import map_of_states
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks
@@ -86,7 +86,7 @@ def test_of_a_network_and_its_map_the_one_that_predicts_more_is_scored(folder, t
     row = scores_of(run, walks, test, None)
     assert row["predictor"] == "map"
     assert row["accuracy"] > 0.9
-    save_map(tmp_path / "map.npz", replace(run.map, explained=0.0))
+    save_map(tmp_path / "map.npz", replace(run.map, explained=0.5, model_accuracy=0.6))
     assert scores_of(cogmap.load_run(tmp_path), walks, test, None)["predictor"] == "network"
 
 
@@ -152,6 +152,14 @@ def test_every_world_of_the_bench_gives_a_log(name):
     assert abs(int(walks.lengths.sum()) - 1200) <= 400
     assert truth is not None
     assert test.num_observations == walks.num_observations
+
+
+def test_moves_that_a_log_never_makes_are_counted():
+    assert unseen_moves("room-6x8", 10_000, 0) == 0
+    assert unseen_moves("coffee_mealy", 60, 0) == 0  # its two states have two moves each
+    ring = TableWorld(np.array([[1, 0], [2, 1], [0, 2]]), np.array([0, 0, 1]), 2)
+    walks, truth = sample_walks(ring, 1, 2, np.random.default_rng(0))
+    assert never_made(ring, truth.positions, walks) == 5
 
 
 def test_the_bench_refuses_a_world_that_it_does_not_have(tmp_path):

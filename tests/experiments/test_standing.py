@@ -6,6 +6,7 @@ from cogmap.experiments.standing import lost, standing_lines, table_of_logs, win
 def row(method, log="room", steps=200_000, exact=None, loss=None):
     figures = {"accuracy": 0.5, "states": 7, "cpu_seconds": 1.2} if loss is not None else {}
     key = {"log": log, "steps": steps, "seed": 0, "method": method, "places": 5, "ceiling": 0.75}
+    key["unseen_moves"] = 2 if log == "machine" else 0
     return key | figures | {"exact": exact, "log_loss": loss}
 
 
@@ -34,8 +35,8 @@ ROWS = [
 
 def test_shares_are_of_the_logs_that_all_were_tried_on():
     tdb, edsm = standing_lines(ROWS, ["tdb", "edsm"])[2:]
-    assert tdb == "| tdb | 3 of 3 | 1 of 3 | 1 of 2 | 2 of 3 | 2 of 3 |"
-    assert edsm == "| edsm | 2 of 3 | 1 of 3 | 1 of 2 | 1 of 3 | 1 of 3 |"
+    assert tdb == "| tdb | 3 of 3 | 1 of 3 | 1 of 2 | 1 of 1 | 2 of 3 | 2 of 3 |"
+    assert edsm == "| edsm | 2 of 3 | 1 of 3 | 1 of 2 | 0 of 1 | 1 of 3 | 1 of 3 |"
 
 
 def test_what_another_knows_and_tdb_does_not_is_listed():
@@ -44,7 +45,9 @@ def test_what_another_knows_and_tdb_does_not_is_listed():
 
 def test_every_log_has_a_line_and_who_cannot_take_it_a_dash():
     lines = table_of_logs(ROWS, ["tdb", "edsm"])
-    assert lines[2] == "| room (5) | 200,000 | 75.00% | **exact, 50.00%, 1 s** | - |"
-    assert lines[3] == "| machine (5) | 200,000 | 75.00% | 7 states, 50.00%, 1 s | **exact, 50.00%, 1 s** |"
+    assert lines[2] == "| room (5) | 200,000 | 0 | 75.00% | **exact, 50.00%, 1 s** | - |"
+    assert (
+        lines[3] == "| machine (5) | 200,000 | 2 | 75.00% | 7 states, 50.00%, 1 s | **exact, 50.00%, 1 s** |"
+    )
     assert lines[4].startswith("| machine (5) | 10,000 | ")
     assert len(lines) == 6

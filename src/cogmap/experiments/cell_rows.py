@@ -35,6 +35,7 @@ COLUMNS = (
         "ceiling_log_loss",
         "states",
         "places",
+        "unseen_moves",
     ),
     *("exact", "optimal", "compression_precision", "distinction_precision", "distinction_recall", "detours"),
     *("seconds", "cpu_seconds", "memory_mb", "minutes", "note", "commit", "command"),

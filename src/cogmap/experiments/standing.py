@@ -31,6 +31,10 @@ def is_measured(row: Row | None) -> bool:
     return row is not None and row.get("log_loss") not in (None, "")
 
 
+def shows_every_move(row: Row) -> bool:
+    return str(row.get("unseen_moves")) in ("0", "None", "")
+
+
 def winners(methods: Mapping[str, Row]) -> list[str]:
     """Of the methods on a log, those with an exact map; if there is none, that with the least log-loss."""
     exact = [method for method, row in methods.items() if is_exact(row)]
@@ -44,18 +48,20 @@ def standing_lines(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
     """A Markdown table with a line for each method, over the logs that all of them were tried on."""
     logs = {log: found for log, found in by_log(rows).items() if set(methods) <= set(found)}
     lines = [
-        f"| of {len(logs)} logs | taken | exact | exact from {MANY:,} steps on | won | won alone |",
-        "|---|---|---|---|---|---|",
+        f"| of {len(logs)} logs | taken | exact | exact of {MANY:,} steps | and every move made | won | won alone |",
+        "|---|---|---|---|---|---|---|",
     ]
     for method in methods:
         own = {log: found[method] for log, found in logs.items()}
-        many = {log: row for log, row in own.items() if log[1] >= MANY}
+        many = [row for log, row in own.items() if log[1] >= MANY]
+        whole = [row for row in many if shows_every_move(row)]
         won = [found for found in logs.values() if method in winners(_only(found, methods))]
         alone = [found for found in won if winners(_only(found, methods)) == [method]]
         shown = [
             _share(sum(map(is_measured, own.values())), len(own)),
             _share(sum(map(is_exact, own.values())), len(own)),
-            _share(sum(map(is_exact, many.values())), len(many)),
+            _share(sum(map(is_exact, many)), len(many)),
+            _share(sum(map(is_exact, whole)), len(whole)),
             _share(len(won), len(logs)),
             _share(len(alone), len(logs)),
         ]
@@ -76,16 +82,15 @@ def lost(rows: Sequence[Row], method: str = "tdb") -> list[tuple[Log, list[str]]
 def table_of_logs(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
     """A Markdown table with a line for each log: states, prediction and processor time of each method."""
     lines = [
-        f"| world (places) | steps | ceiling | {' | '.join(methods)} |",
-        "|---|---|---|" + "---|" * len(methods),
+        f"| world (places) | steps | moves never made | ceiling | {' | '.join(methods)} |",
+        "|---|---|---|---|" + "---|" * len(methods),
     ]
     for (name, steps, _), found in sorted(by_log(rows).items(), key=_order(rows)):
         about = next(iter(found.values()))
         best = winners(_only(found, methods))
         cells = [_cell(found.get(method), method in best) for method in methods]
-        lines.append(
-            f"| {name} ({about['places']}) | {steps:,} | {_percent(about['ceiling'])} | {' | '.join(cells)} |"
-        )
+        of_log = [f"{name} ({about['places']})", f"{steps:,}", str(about.get("unseen_moves"))]
+        lines.append(f"| {' | '.join([*of_log, _percent(about['ceiling']), *cells])} |")
     return lines
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +24,7 @@ from cogmap.environments.table import maze_from_text, torus
 from cogmap.errors import BadConfig
 from cogmap.experiments.cells import Cell
 from cogmap.experiments.trials import slug
-from cogmap.records import TableWorld, Truth, Walks
+from cogmap.records import Integers, TableWorld, Truth, Walks
 
 MINUTES = {10_000: 1.0, 50_000: 2.0, 200_000: 3.0, 1_000_000: 10.0}  # by steps of a log, for each method
 SIZES = (200_000, 50_000, 10_000)
@@ -75,11 +75,41 @@ class WorldData:
     def load(self) -> tuple[Walks, Walks, Truth | None]:
         from cogmap.walks.sample import sample_walks
 
-        world = minimal_world(WORLDS[self.world](self.seed))
-        length = LOG if isinstance(world, MachineWorld) else WALK
-        walks, _ = sample_walks(world, self.steps // length, length, np.random.default_rng([self.seed, 1]))
+        world, length = self._world()
+        walks, _ = self.log()
         test, truth = sample_walks(world, TEST_WALKS, length, np.random.default_rng([self.seed, 3]))
         return walks, test, truth
+
+    def log(self) -> tuple[Walks, Truth]:
+        """The log, with its own truth."""
+        from cogmap.walks.sample import sample_walks
+
+        world, length = self._world()
+        return sample_walks(world, self.steps // length, length, np.random.default_rng([self.seed, 1]))
+
+    def _world(self) -> tuple[TableWorld, int]:
+        """The world, and the steps of a walk in it."""
+        world = minimal_world(WORLDS[self.world](self.seed))
+        return world, LOG if isinstance(world, MachineWorld) else WALK
+
+
+@lru_cache
+def unseen_moves(world: str, steps: int, seed: int) -> int:
+    """How many moves of a world its log never makes: no map of the log can be exact if there is one."""
+    walks, truth = WorldData(world, steps, seed).log()
+    return never_made(truth.world, truth.positions, walks)
+
+
+def never_made(world: TableWorld, positions: Integers, walks: Walks) -> int:
+    """Moves of the world that no walk makes. A state of a machine has several positions, one for each last output."""
+    state = np.arange(world.num_positions)
+    if isinstance(world, MachineWorld):
+        state = np.unique(world.next_position, axis=0, return_inverse=True)[1].reshape(-1)
+    known, made = walks.step_mask()[:, 1:], np.zeros((state.max() + 1, world.num_actions), dtype=bool)
+    made[state[positions[:, :-1][known]], walks.actions[known]] = True
+    doable = np.zeros_like(made)
+    np.logical_or.at(doable, state, world.legal_actions())
+    return int((doable & ~made).sum())
 
 
 def minutes_for(steps: int) -> float:

@@ -67,6 +67,7 @@ def accuracy_by_steps(rows: Rows) -> Figure:
     """What each method predicts against the steps of the log, a line each: the mean over logs."""
     figure = Figure(figsize=(5.6, 3.6), layout="constrained")
     axes = figure.subplots()
+    every = sorted({int(float(str(row["steps"]))) for row in rows})
     for method in COLOURS:
         own = [row for row in rows if row["method"] == method and not np.isnan(_value(row))]
         sizes = sorted({int(float(str(row["steps"]))) for row in own})
@@ -79,6 +80,8 @@ def accuracy_by_steps(rows: Rows) -> Figure:
             )
     axes.axhline(100, color=FADED, linewidth=1)
     axes.set_xscale("log")
+    axes.set_xticks(every, [f"{size:,}" for size in every])
+    axes.set_xticks([], minor=True)
     axes.set_xlabel("steps of the log")
     axes.set_ylabel(_label(rows))
     axes.grid(True)
