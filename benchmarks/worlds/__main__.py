@@ -11,26 +11,19 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 from cogmap.errors import CogmapError
-from cogmap.experiments.cell_rows import Row, merge_table, read_table
+from cogmap.experiments.cell_rows import merge_table, read_table
 from cogmap.experiments.cells import check_methods, run_cells
 from cogmap.experiments.commits import check_commits, current_commit
-from cogmap.experiments.standing import lost, standing_lines, table_of_logs
+from cogmap.experiments.standing import tables
 from cogmap.experiments.worlds import METHODS, SIZES, WORLDS, bench_cells, unseen_moves
 from cogmap.report.comparison_figures import accuracy_by_steps, accuracy_by_time
 from cogmap.report.style import save_figure
 from cogmap.signals import raised_when_terminated
 
 TABLE = "worlds.csv"
-
-
-def tables(rows: Sequence[Row], methods: Sequence[str] = METHODS) -> list[str]:
-    """Where each method stands, the logs that others know and TDB does not, and every log; as in docs/comparison.md."""
-    missed = [f"- {name}, {steps:,} steps: {', '.join(others)}" for (name, steps, _), others in lost(rows)]
-    return [*standing_lines(rows, methods), "", *missed, "", *table_of_logs(rows, methods)]
 
 
 def main() -> int:
@@ -52,7 +45,11 @@ def main() -> int:
     args = parser.parse_args()
     try:
         if args.table:
-            print("\n".join(tables(read_table(args.results / TABLE), args.methods)))
+            print(
+                "\n\n".join(
+                    "\n".join(part) for part in tables(read_table(args.results / TABLE), args.methods)
+                )
+            )
             return 0
         check_methods(args.methods)
         check_commits(args.results, [current_commit()])

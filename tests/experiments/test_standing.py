@@ -1,6 +1,12 @@
 """Who wins a log, and the tables of a bench."""
 
-from cogmap.experiments.standing import lost, standing_lines, table_of_logs, winners
+from pathlib import Path
+
+from cogmap.experiments.cell_rows import read_table
+from cogmap.experiments.standing import lost, standing_lines, table_of_logs, tables, winners
+from cogmap.experiments.worlds import METHODS
+
+ROOT = Path(__file__).parents[2]
 
 
 def row(method, log="room", steps=200_000, exact=None, loss=None):
@@ -51,3 +57,11 @@ def test_every_log_has_a_line_and_who_cannot_take_it_a_dash():
     )
     assert lines[4].startswith("| machine (5) | 10,000 | ")
     assert len(lines) == 6
+
+
+def test_the_page_has_the_tables_of_the_rows_in_results():
+    page = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
+    for part in tables(read_table(ROOT / "results" / "worlds.csv"), METHODS):
+        assert "\n".join(part) in page, (
+            "python -m benchmarks.worlds --table prints the tables of docs/comparison.md"
+        )

@@ -119,7 +119,7 @@ def compare(
         for size in asked
         for method in chosen
     ]
-    tell(f"{len(cells)} cells, at most {minutes:g} minutes each; a second run of this command goes on")
+    tell(f"{len(cells)} cells, at most {minutes:g} minutes each; the same command again resumes")
     rows: list[Row] = []
     for row in run_cells(cells, jobs, False, tell):
         rows = merge_table(out / TABLE, [row])

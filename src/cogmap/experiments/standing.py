@@ -14,6 +14,12 @@ Log = tuple[str, int, int]  # name, steps, seed
 MANY = 200_000  # steps of a log that should suffice
 
 
+def tables(rows: Sequence[Row], methods: Sequence[str]) -> list[list[str]]:
+    """Where each method stands, the logs that others know and TDB does not, and every log: parts of a Markdown page."""
+    missed = [f"- {name}, {steps:,} steps: {', '.join(others)}" for (name, steps, _), others in lost(rows)]
+    return [standing_lines(rows, methods), missed or ["- none"], table_of_logs(rows, methods)]
+
+
 def by_log(rows: Iterable[Row]) -> dict[Log, dict[str, Row]]:
     """The rows of each log by method."""
     logs: dict[Log, dict[str, Row]] = {}
