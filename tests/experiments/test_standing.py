@@ -35,13 +35,13 @@ ROWS = [
     row("edsm", log="machine", exact="True", loss="0.0"),
     row("tdb", log="machine", steps=10_000, exact=False, loss=0.3),
     row("edsm", log="machine", steps=10_000, exact=False, loss=0.4),
-    row("tdb", log="alone", exact=True, loss=0.3),  # edsm was not tried: this log is not counted
+    row("tdb", log="alone", exact=True, loss=0.3),  # edsm was not run on it: nobody wins
 ]
 
 
-def test_shares_are_of_the_logs_that_all_were_tried_on():
+def test_shares_are_of_the_logs_a_method_was_run_on_and_wins_of_those_that_all_were():
     tdb, edsm = standing_lines(ROWS, ["tdb", "edsm"])[2:]
-    assert tdb == "| tdb | 3 of 3 | 1 of 3 | 1 of 2 | 1 of 1 | 2 of 3 | 2 of 3 |"
+    assert tdb == "| tdb | 4 of 4 | 2 of 4 | 2 of 3 | 2 of 2 | 2 of 3 | 2 of 3 |"
     assert edsm == "| edsm | 2 of 3 | 1 of 3 | 1 of 2 | 0 of 1 | 1 of 3 | 1 of 3 |"
 
 

@@ -12,6 +12,7 @@ from cogmap.experiments.cell_rows import Row
 from cogmap.records import ChanceWorld, CognitiveMap, Integers, Truth, Walks
 
 if TYPE_CHECKING:
+    from cogmap.maps.belief import Read
     from cogmap.runs.run import Run
 
 NEAR = 0.05  # mean total variation of moves up to which a map of a world with chance counts as exact
@@ -28,7 +29,7 @@ def ngram_scores(walks: Walks, test: Walks) -> Row:
 
 def scores_of(run: Run, walks: Walks, test: Walks, truth: Truth | None) -> Row:
     """The figures of a run: prediction, and with truth exactness, planning and the world-model metrics."""
-    row = _prediction(run, test)
+    row = prediction(run, walks, test)
     if run.has_map:
         row |= {"states": run.map.num_nodes}
         row |= {} if truth is None else _map_scores(run, walks, test, truth)
@@ -37,10 +38,10 @@ def scores_of(run: Run, walks: Walks, test: Walks, truth: Truth | None) -> Row:
     return _rounded(row)
 
 
-def _prediction(run: Run, test: Walks) -> Row:
+def prediction(run: Run, walks: Walks, test: Walks) -> Row:
     """What is predicted of test walks.
 
-    Of a network and its map, by the one that predicted more of the log's held-out walks when the map was made.
+    Of a network and its map, by the one that predicts more of the log's held-out walks, those of the map's builder.
     """
     known, following = test.step_mask()[:, 1:], test.observations[:, 1:]
     if not run.has_network:
@@ -48,17 +49,31 @@ def _prediction(run: Run, test: Walks) -> Row:
 
         _, predicted, likelihood = predict(run.states, test)
         by, right, losses = "map", predicted == following, -likelihood
-    elif run.has_map and run.map.num_nodes and run.map.explained >= (run.map.model_accuracy or 0.0):
-        from cogmap.maps.belief import belief_model, read_walks
-
-        read = read_walks(belief_model(run.map), test.observations, test.actions, test.lengths)
+    elif _map_predicts_more(run, walks):
+        read = _read(run.map, test)
         by, right, losses = "map", read.predicted == following, -read.log_likelihood[:, 1:]
     else:
         from cogmap.models.inference import score_targets
 
         by = "network"
         right, losses = score_targets(run.model, test.observations, test.actions, following)
-    return {"accuracy": right[known].mean(), "log_loss": losses[known].mean(), "predictor": by}
+    return _rounded({"accuracy": right[known].mean(), "log_loss": losses[known].mean(), "predictor": by})
+
+
+def _map_predicts_more(run: Run, walks: Walks) -> bool:
+    from cogmap.maps.trust import hold_out
+
+    if not run.has_map or run.map.num_nodes == 0 or run.map.model_accuracy is None:
+        return False
+    apart = hold_out(walks, np.zeros(walks.observations.shape, dtype=np.int64), None).apart
+    right = (_read(run.map, apart).predicted == apart.observations[:, 1:])[apart.step_mask()[:, 1:]]
+    return bool(right.mean() > run.map.model_accuracy)
+
+
+def _read(found: CognitiveMap, walks: Walks) -> Read:
+    from cogmap.maps.belief import belief_model, read_walks
+
+    return read_walks(belief_model(found), walks.observations, walks.actions, walks.lengths)
 
 
 def _map_scores(run: Run, walks: Walks, test: Walks, truth: Truth) -> Row:

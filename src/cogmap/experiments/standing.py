@@ -51,25 +51,23 @@ def winners(methods: Mapping[str, Row]) -> list[str]:
 
 
 def standing_lines(rows: Sequence[Row], methods: Sequence[str]) -> list[str]:
-    """A Markdown table with a line for each method, over the logs that all of them were tried on."""
-    logs = {log: found for log, found in by_log(rows).items() if set(methods) <= set(found)}
+    """A Markdown table with a line for each method: shares of the logs it was run on, wins of those that all were."""
+    logs = by_log(rows)
+    whole = [_only(found, methods) for found in logs.values() if set(methods) <= set(found)]
     lines = [
-        f"| of {len(logs)} logs | taken | exact | exact of {MANY:,} steps | and every move made | won | won alone |",
+        f"| method | logs taken | exact | exact of {MANY:,} steps | and every move made | won | won alone |",
         "|---|---|---|---|---|---|---|",
     ]
     for method in methods:
-        own = {log: found[method] for log, found in logs.items()}
+        own = {log: found[method] for log, found in logs.items() if method in found}
         many = [row for log, row in own.items() if log[1] >= MANY]
-        whole = [row for row in many if shows_every_move(row)]
-        won = [found for found in logs.values() if method in winners(_only(found, methods))]
-        alone = [found for found in won if winners(_only(found, methods)) == [method]]
         shown = [
-            _share(sum(map(is_measured, own.values())), len(own)),
-            _share(sum(map(is_exact, own.values())), len(own)),
-            _share(sum(map(is_exact, many)), len(many)),
-            _share(sum(map(is_exact, whole)), len(whole)),
-            _share(len(won), len(logs)),
-            _share(len(alone), len(logs)),
+            _share(map(is_measured, own.values())),
+            _share(map(is_exact, own.values())),
+            _share(map(is_exact, many)),
+            _share(is_exact(row) for row in many if shows_every_move(row)),
+            _share(method in winners(found) for found in whole),
+            _share(winners(found) == [method] for found in whole),
         ]
         lines.append(f"| {method} | {' | '.join(shown)} |")
     return lines
@@ -124,5 +122,6 @@ def _percent(value: object) -> str:
     return "-" if value in (None, "") else f"{float(str(value)):.2%}"
 
 
-def _share(part: int, whole: int) -> str:
-    return f"{part} of {whole}" if whole else "-"
+def _share(flags: Iterable[bool]) -> str:
+    found = list(flags)
+    return f"{sum(found)} of {len(found)}" if found else "-"
