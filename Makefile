@@ -43,7 +43,7 @@ learn-test: setup
 	OMP_NUM_THREADS=1 $(BIN)/python -m pytest -m learning -n 2  # 16 minutes of processor time: some 9 on two quiet cores
 
 bench-worlds: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.worlds  # days on two cores; goes on where it was stopped
+	OMP_NUM_THREADS=1 $(BIN)/python -m benchmarks.worlds  # hours on one core; resumes where it was stopped
 
 bench: setup
 	$(BIN)/python -m benchmarks

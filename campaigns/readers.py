@@ -132,7 +132,7 @@ def _states(folder: Path) -> None:
 
 def _rows(folder: Path) -> None:
     """Tables of measured rows, and what a comparison keeps of itself."""
-    from cogmap.experiments.cells import COLUMNS, merge_table
+    from cogmap.experiments.cell_rows import COLUMNS, merge_table
     from cogmap.experiments.rows import COLUMNS as MEASURED
     from cogmap.experiments.rows import merge_rows
     from cogmap.files import write_json
@@ -178,14 +178,15 @@ def _measured(path: Path) -> None:
 
 
 def _compared(path: Path) -> None:
-    from cogmap.experiments.cells import merge_table
+    from cogmap.experiments.cell_rows import merge_table
     from cogmap.experiments.comparison import table_lines
 
     table_lines(merge_table(path, []))
 
 
 def _cell(path: Path) -> None:
-    from cogmap.experiments.cells import Cell, merge_table, read_cell
+    from cogmap.experiments.cell_rows import merge_table
+    from cogmap.experiments.cells import Cell, read_cell
     from cogmap.experiments.comparison import LogData, table_lines
 
     data = LogData(path, path, 1)

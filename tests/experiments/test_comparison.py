@@ -1,17 +1,25 @@
 """`cogmap compare` on a small log of a machine, and the cells of the bench."""
 
 import json
+import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from cogmap.cli import main
+from cogmap.environments.chance import from_probabilities
 from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.errors import BadConfig, BadOutput
-from cogmap.experiments.cells import METHODS, Cell, measure, merge_table, read_cell, read_table, scores_of
+from cogmap.experiments.cell_rows import METHODS, merge_table, read_table
+from cogmap.experiments.cell_scores import exactness, scores_of
+from cogmap.experiments.cells import Cell, CellJob, attempt_cell, measure, read_cell
 from cogmap.experiments.comparison import LogData, compare, cut, default_sizes, table_lines
-from cogmap.experiments.worlds import WORLDS, WorldData, bench_cells
-from cogmap.records import Walks
+from cogmap.experiments.worlds import WORLDS, WorldData, bench_cells, never_made, unseen_moves
+from cogmap.maps.hmm import count_states
+from cogmap.maps.store import save_map
+from cogmap.records import TableWorld, Walks
+from cogmap.tasks.states import map_of_states
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth
@@ -59,6 +67,40 @@ def test_a_method_that_cannot_take_a_log_has_a_note_and_dashes(folder):
     lines = table_lines([row])
     assert lines[-1].startswith("rpni: --method rpni needs logs")
     assert " -" in lines[1] or lines[1].rstrip().endswith("-") or "rpni" in lines[1]
+
+
+def test_a_missing_extra_is_a_note_and_is_tried_again(folder, monkeypatch):
+    monkeypatch.setitem(sys.modules, "aalpy", None)
+    cell = cell_of(folder, "alergia")
+    outcome = attempt_cell(CellJob(cell.as_trial))
+    assert outcome.failed == '--method alergia needs AALpy: pip install "cogmap[automata]"'
+    assert read_cell(cell) is None
+
+
+def test_of_a_network_and_its_map_the_one_that_predicts_more_is_scored(folder, tmp_path):
+    import cogmap
+
+    walks, test, _ = LogData(folder / "log.npz", folder / "test.npz", 900).load()
+    run = cogmap.learn(walks, tmp_path, steps=3, quiet=True)
+    assert run.map.explained > run.map.model_accuracy  # three steps teach a network nothing
+    row = scores_of(run, walks, test, None)
+    assert row["predictor"] == "map"
+    assert row["accuracy"] > 0.9
+    save_map(tmp_path / "map.npz", replace(run.map, model_accuracy=1.0))
+    assert scores_of(cogmap.load_run(tmp_path), walks, test, None)["predictor"] == "network"
+
+
+def test_a_world_with_chance_is_known_when_its_probabilities_are():
+    """Of two places one action leads to either: a map with these shares is exact, with others it is not."""
+    moves = np.array([[[0.5, 0.5]], [[0.5, 0.5]]])
+    world = from_probabilities(moves, np.array([0, 1]))
+    walks, truth = sample_walks(world, 50, 40, np.random.default_rng(0))
+    found = map_of_states(count_states(truth.positions, walks, 2), walks)
+    position = found.node_observation
+    assert exactness(found, position, walks, truth)
+    sure = replace(found, edge_probability=np.where(found.edge_target == 0, 0.9, 0.1))
+    assert not exactness(sure, position, walks, truth)
+    assert not exactness(found, np.zeros(2, dtype=int), walks, truth)
 
 
 def test_compare_writes_a_table_and_two_pictures_and_goes_on(folder, tmp_path, capsys):
@@ -112,6 +154,14 @@ def test_every_world_of_the_bench_gives_a_log(name):
     assert test.num_observations == walks.num_observations
 
 
+def test_moves_that_a_log_never_makes_are_counted():
+    assert unseen_moves("room-6x8", 10_000, 0) == 0
+    assert unseen_moves("coffee_mealy", 60, 0) == 0  # its two states have two moves each
+    ring = TableWorld(np.array([[1, 0], [2, 1], [0, 2]]), np.array([0, 0, 1]), 2)
+    walks, truth = sample_walks(ring, 1, 2, np.random.default_rng(0))
+    assert never_made(ring, truth.positions, walks) == 5
+
+
 def test_the_bench_refuses_a_world_that_it_does_not_have(tmp_path):
     cells = bench_cells(("maze",), tuple(METHODS), (10_000,), 2, 1.0, tmp_path)
     assert len(cells) == 2 * len(METHODS)
@@ -127,4 +177,4 @@ def test_the_figures_of_a_map_are_those_of_its_truth(folder):
     walks, test, _ = LogData(folder / "log.npz", folder / "test.npz", 900).load()
     run = cogmap.learn(walks, method="cscg", clones=4, restarts=1, quiet=True)
     row = scores_of(run, walks, test, None)
-    assert set(row) == {"accuracy", "log_loss", "states"}
+    assert set(row) == {"accuracy", "log_loss", "predictor", "states"}

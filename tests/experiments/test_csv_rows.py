@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from cogmap.errors import BadRun
-from cogmap.experiments.cells import Cell, merge_table, read_cell, read_table
+from cogmap.experiments.cell_rows import merge_table, read_table
+from cogmap.experiments.cells import Cell, read_cell
 from cogmap.experiments.comparison import LogData
 from cogmap.experiments.csv_rows import append_row, header_of, read_csv, write_csv
 from cogmap.experiments.hours import measured

@@ -72,7 +72,7 @@ def test_options_of_one_kind_are_in_its_commands(trials_asked_for) -> None:
 
 @pytest.mark.parametrize(
     "path",
-    # Of no table of the paper: attacks, worlds with chance, the bench of rivals, maps.
+    # Of no table of the paper: attacks, worlds with chance, the bench of worlds, maps.
     sorted(
         path for path in RESULTS.glob("*.csv") if path.stem not in ("campaign", "chance", "worlds", "maps")
     ),
@@ -90,7 +90,7 @@ def test_stored_rows_are_of_the_trial_that_their_command_names(path: Path, trial
 
 @pytest.mark.parametrize(
     "path",
-    # Of no table of the paper: attacks, worlds with chance, the bench of rivals, maps.
+    # Of no table of the paper: attacks, worlds with chance, the bench of worlds, maps.
     sorted(
         path for path in RESULTS.glob("*.csv") if path.stem not in ("campaign", "chance", "worlds", "maps")
     ),

@@ -7,7 +7,8 @@ import pytest
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadConfig
-from cogmap.maps.clones import PSEUDOCOUNT, CloneBlocks, CloneOptions, learn_clones
+from cogmap.maps.clone_blocks import CloneBlocks
+from cogmap.maps.clones import PSEUDOCOUNT, CloneOptions, learn_clones
 from cogmap.maps.hmm import StateCounts, count_states, likeliest_paths, predict
 from cogmap.records import Walks
 from cogmap.walks.sample import sample_walks
@@ -21,15 +22,11 @@ def some_walks(lengths=(5, 4, 2), observations=2, actions=2, seed=0):
     return Walks(seen, done, np.array(lengths), observations, actions)
 
 
-def dense_of(model):
-    """(A, K, K) the transitions of a clone model, zero where walks never go."""
+def dense_of(model, values=None):
+    """(A, K, K) the transitions of a clone model, or other values of them; zero where walks never go."""
     dense = np.zeros((model.num_actions, model.num_states, model.num_states))
-    for view, action, rows in model._views():
-        index = next(
-            i for i in range(len(model.action)) if np.shares_memory(view, model.chance[model.offset[i] :][:1])
-        )
-        target = model.target[index]
-        dense[action, rows, model.begin[target] : model.begin[target + 1]] = view
+    for view, action, rows, columns in model.views(model.chances() if values is None else values):
+        dense[action, rows, columns] = view
     return dense
 
 
@@ -65,8 +62,7 @@ def test_a_round_is_that_of_dense_matrices(seed):
     assert likelihood == pytest.approx(dense[0], rel=1e-4)
     assert model.log_likelihood(walks) == pytest.approx(dense[0] / (walks.lengths - 1).sum(), rel=1e-4)
     np.testing.assert_allclose(first, dense[2], atol=1e-4)
-    model.chance = counts
-    np.testing.assert_allclose(dense_of(model), dense[1], atol=1e-3)
+    np.testing.assert_allclose(dense_of(model, counts), dense[1], atol=1e-3)
 
 
 def test_chances_sum_to_one_for_every_clone_and_action_that_occur():
@@ -74,7 +70,26 @@ def test_chances_sum_to_one_for_every_clone_and_action_that_occur():
     model = CloneBlocks(walks, 4, 0)
     model.update(*model.expected(walks)[1:], PSEUDOCOUNT)
     total = dense_of(model).sum(axis=2)
-    np.testing.assert_allclose(total[total > 0], 1, atol=1e-5)
+    np.testing.assert_allclose(total[total > 0], 1, atol=12 / 65535)  # of 12 targets, each kept to 1 / 65535
+
+
+def test_a_transition_is_kept_to_a_65535th_of_its_root():
+    walks = some_walks((40, 25), observations=3)
+    model = CloneBlocks(walks, 4, 0)
+    _, counts, first = model.expected(walks)
+    total = dense_of(model, counts + np.float32(PSEUDOCOUNT))
+    exact = total / np.maximum(total.sum(axis=2, keepdims=True), 1e-30)
+    model.update(counts, first, PSEUDOCOUNT)
+    assert np.abs(np.sqrt(dense_of(model)) - np.sqrt(exact)).max() < 0.51 / 65535
+
+
+def test_dense_blocks_take_less_than_two_dense_tables():
+    walks = some_walks((400, 400), observations=2)
+    model = CloneBlocks(walks, 20, 0)
+    assert model.num_states == 40
+    assert (
+        model.nbytes == 6 * 2 * 40 * 40
+    )  # a dense table and its counts in 32 bits have 8 bytes a transition
 
 
 def test_rounds_never_lower_the_likelihood_without_a_pseudocount():

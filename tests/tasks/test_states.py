@@ -1,10 +1,13 @@
 """Runs without a network: everything that reads a run reads them, or says why not in one line."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import cogmap
 from cogmap.cli import main
+from cogmap.environments.machines import MachineWorld, load_machine
 from cogmap.environments.room import AliasedRoom
 from cogmap.errors import BadConfig, BadOutput, BadRun
 from cogmap.files import read_arrays, write_arrays
@@ -92,6 +95,15 @@ def test_wrong_choices_are_refused_in_one_line(folder, tmp_path, capsys):
     said = capsys.readouterr().err.splitlines()
     assert len(said) == 2
     assert "use --method cscg" in said[1]
+
+
+def test_a_missing_extra_is_one_line_that_installs_it(tmp_path, capsys, monkeypatch):
+    walks, _ = sample_walks(MachineWorld(load_machine("coffee_mealy")), 20, 10, np.random.default_rng(0))
+    save_walks(tmp_path / "log.npz", walks)
+    monkeypatch.setitem(sys.modules, "aalpy", None)
+    assert main(["learn", str(tmp_path / "log.npz"), "--method", "edsm", "--out", str(tmp_path / "run")]) == 2
+    assert capsys.readouterr().err == 'cogmap: --method edsm needs AALpy: pip install "cogmap[automata]"\n'
+    assert not (tmp_path / "run" / "config.json").exists()
 
 
 @pytest.mark.parametrize("kept", [("states.npz",), ("states.npz", "map.npz")])

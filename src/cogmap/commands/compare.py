@@ -19,7 +19,7 @@ class Args:
     test: Path
     """walks to score on, of the same place; with <name>.truth.npz beside it also exactness, plans and more"""
     out: Path = Path("comparison")
-    """folder for the table, the pictures and the runs; the same command again goes on where it was stopped"""
+    """folder for the table, the pictures and the runs; the same command again resumes"""
     methods: tuple[str, ...] = ()
     """of tdb (a GRU), tdb-transformer, vanilla, cscg, rpni, edsm, alergia and ngram; all by default"""
     sizes: tuple[int, ...] = ()

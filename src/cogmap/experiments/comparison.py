@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from cogmap.errors import BadConfig, BadOutput
-from cogmap.experiments.cells import METHODS, Cell, check_methods, merge_table, run_cells
+from cogmap.experiments.cell_rows import METHODS, merge_table
+from cogmap.experiments.cells import Cell, check_methods, run_cells
 from cogmap.experiments.csv_rows import lock_of
 from cogmap.experiments.ledger import digest
 from cogmap.files import read_json, write_json
@@ -118,7 +119,7 @@ def compare(
         for size in asked
         for method in chosen
     ]
-    tell(f"{len(cells)} cells, at most {minutes:g} minutes each; a second run of this command goes on")
+    tell(f"{len(cells)} cells, at most {minutes:g} minutes each; the same command again resumes")
     rows: list[Row] = []
     for row in run_cells(cells, jobs, False, tell):
         rows = merge_table(out / TABLE, [row])

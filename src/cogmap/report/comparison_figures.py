@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -64,23 +64,48 @@ def accuracy_by_time(rows: Rows) -> Figure:
 
 @styled
 def accuracy_by_steps(rows: Rows) -> Figure:
-    """What each method predicts against the steps of the log, a line each: the mean over logs."""
-    figure = Figure(figsize=(5.6, 3.6), layout="constrained")
-    axes = figure.subplots()
-    for method in COLOURS:
-        own = [row for row in rows if row["method"] == method and not np.isnan(_value(row))]
-        sizes = sorted({int(float(str(row["steps"]))) for row in own})
-        means = [
-            np.mean([_value(row) for row in own if int(float(str(row["steps"]))) == size]) for size in sizes
-        ]
-        if sizes:
-            axes.plot(
-                sizes, means, color=COLOURS[method], marker=MARKERS[method], label=method, linewidth=1.3
-            )
+    """What each method predicts against the steps of the log, the mean over logs.
+
+    Of several logs also the share of exact maps; a method is not exact on a log that it cannot take.
+    """
+    several = len({row["log"] for row in rows}) > 1
+    figure = Figure(figsize=(9.2 if several else 5.6, 3.6), layout="constrained")
+    axes, *others = figure.subplots(1, 2 if several else 1, squeeze=False)[0]
+    _draw_lines(axes, rows, lambda own, _: float(np.nanmean([_value(row) for row in own])))
     axes.axhline(100, color=FADED, linewidth=1)
-    axes.set_xscale("log")
-    axes.set_xlabel("steps of the log")
     axes.set_ylabel(_label(rows))
-    axes.grid(True)
+    for share in others:
+        _draw_lines(share, [row for row in rows if row["method"] != "ngram"], _share_exact)
+        share.set_ylim(-3, 103)
+        share.set_ylabel("logs with an exact map (%)")
     axes.legend(fontsize=8, frameon=False, loc="lower right")
     return figure
+
+
+def _share_exact(own: Rows, logs: int) -> float:
+    return 100 * sum(str(row.get("exact")) == "True" for row in own) / logs
+
+
+def _draw_lines(axes: Any, rows: Rows, value: Callable[[Rows, int], float]) -> None:
+    """A line for each method: the value of its rows, and of the number of logs, at each number of steps."""
+    by_size = {
+        size: [row for row in rows if _steps(row) == size] for size in sorted({_steps(row) for row in rows})
+    }
+    for method in COLOURS:
+        points = {}
+        for size, found in by_size.items():
+            own = [row for row in found if row["method"] == method]
+            if any(not np.isnan(_value(row)) for row in own):
+                points[size] = value(own, len({row["log"] for row in found}))
+        if points:
+            axes.plot(points.keys(), points.values(), color=COLOURS[method], marker=MARKERS[method], label=method,
+                      linewidth=1.3)  # fmt: skip
+    axes.set_xscale("log")
+    axes.set_xticks(list(by_size), [f"{size:,}" for size in by_size])
+    axes.set_xticks([], minor=True)
+    axes.set_xlabel("steps of the log")
+    axes.grid(True)
+
+
+def _steps(row: Mapping[str, Any]) -> int:
+    return int(float(str(row["steps"])))
