@@ -30,6 +30,7 @@ def test_the_true_map_is_as_good_as_can_be():
     assert 0.8 < scores.steps_over_oracle < 1.25  # of forty journeys
     assert scores.steps_over_true_map == 1
     assert scores.value_share is None  # there are no rewards
+    assert scores.value_over_true_map is None
 
 
 def test_a_map_without_chance_is_as_far_as_the_slips():
@@ -59,3 +60,16 @@ def test_the_value_of_a_policy_is_one_with_the_true_map_and_none_without_sense()
     assert value_share(right, world, np.random.default_rng(0)) == pytest.approx(1, abs=0.1)
     backwards = replace(right, edge_reward=-right.edge_reward)
     assert value_share(backwards, world, np.random.default_rng(0)) < 0.1
+
+
+def test_value_beside_the_true_map_is_one_where_positions_are_hidden_from_both():
+    """Two places look alike: nobody but the oracle collects all rewards, and the true map is as good as itself."""
+    moves = np.zeros((3, 2, 3))
+    moves[:, :] = [0.4, 0.4, 0.2]
+    rewards = np.zeros((3, 2, 3))
+    rewards[0, 0] = rewards[1, 1] = 1  # another action is right at each of the two
+    world = from_probabilities(moves, np.array([0, 0, 1]), rewards=rewards)
+    walks, truth = sample_walks(world, 5, 50, np.random.default_rng(0))
+    scores = score_chance(true_chance_map(world), walks, truth, np.arange(3), goals=2)
+    assert scores.value_share < 0.5
+    assert scores.value_over_true_map == 1

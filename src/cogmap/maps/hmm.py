@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.maps.passes import UNEXPLAINED, Expected, Model, filter_walks, forward_backward, viterbi
+from cogmap.maps.passes import Expected, filter_walks, forward_backward
 from cogmap.maps.states import (
     LEAST_COUNT,
     StateCounts,
@@ -25,6 +25,8 @@ from cogmap.maps.states import (
     without_edges,
     without_unused,
 )
+from cogmap.maps.steps import UNEXPLAINED, Model
+from cogmap.maps.viterbi import viterbi
 from cogmap.records import Floats, Walks
 
 # What other modules take from here is made of states, too.

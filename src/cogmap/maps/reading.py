@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-NEGLIGIBLE = 1e-5  # a node this much less likely than the likeliest is dropped
+from cogmap.maps.steps import NEGLIGIBLE, keep_likely
 
 
 @njit(cache=True)
@@ -119,25 +119,6 @@ def _see(
 
 
 @njit(cache=True)
-def _keep(found: int, belief: Any, touched: Any, states: Any, weights: Any) -> int:
-    """Store the likely nodes, normalised, and clear the belief. Returns how many there are."""
-    most = 0.0
-    for index in range(found):
-        most = max(most, belief[touched[index]])
-    count, total = 0, 0.0
-    for index in range(found):
-        node = touched[index]
-        if belief[node] > 0 and belief[node] >= NEGLIGIBLE * most:
-            states[count], weights[count] = node, belief[node]
-            total += belief[node]
-            count += 1
-        belief[node] = 0.0
-    for index in range(count):
-        weights[index] /= total
-    return count
-
-
-@njit(cache=True)
 def read(
     observations: Any, actions: Any, lengths: Any, codes: Any, moves: Any, sights: Any, signs: Any, num_actions: int,
     results: Any,
@@ -161,7 +142,7 @@ def read(
             seen = observations[walk, step]
             found, likelihood = _see(found, lost, seen, code, prior, sights, signs, belief, touched)
             log_likelihood[walk, step] = np.log(likelihood)
-            count = _keep(found, belief, touched, states, weights)
+            count = keep_likely(found, belief, touched, states, weights, 0)
             best = 0
             for index in range(count):
                 higher = weights[index] > weights[best]

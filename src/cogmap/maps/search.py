@@ -4,8 +4,10 @@ First guesses are labels of the steps: canonical codes with and without what is 
 wrong. From there the search proposes other sets of states, lets expectation-maximisation settle each, and keeps the one
 with the shortest description:
 
-- merge states whose futures are nearly the same (`distance`), from cautiously to boldly;
-- add edges from each state to where its other actions lead, for moves that slip, and drop edges that no step needs;
+- merge states whose futures are nearly the same (`distance`), from cautiously to boldly, and rare states with those
+  that have the same moves, whatever they show: noise;
+- add edges from each state to where its other actions lead, for moves that slip (`slips`), and drop edges that no step
+  needs;
 - drop states that no step needs, such as those of a model that is not localised yet;
 - lead moves elsewhere that some steps contradict, if there is no chance in the world (`reroute`);
 - split states whose moves depend on the labels of the guess, or on the way they are entered (`doubt`), and merge again
