@@ -19,13 +19,13 @@ _CLEARLY = 4.0
 
 def entropies(counts: StateCounts) -> Floats:
     """(V,) nats that the walks would need less if each state showed one observation, and each move had one target."""
-    moves = entropy(counts.count, counts.tries[counts.row])
-    sights = entropy(counts.seen_count, counts.visits[counts.seen_at])
+    moves = _entropy(counts.count, counts.tries[counts.row])
+    sights = _entropy(counts.seen_count, counts.visits[counts.seen_at])
     of_moves = np.bincount(counts.row // counts.num_actions, weights=moves, minlength=counts.num_states)
     return np.asarray(of_moves + np.bincount(counts.seen_at, weights=sights, minlength=counts.num_states))
 
 
-def entropy(count: Floats, total: Floats) -> Floats:
+def _entropy(count: Floats, total: Floats) -> Floats:
     """Nats of each count of a row with a total."""
     return -count * np.log(np.maximum(count, 1e-300) / np.maximum(total, 1e-9))
 

@@ -406,14 +406,14 @@ def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -
     """Accounts with states split, and merged again where that was of no use."""
     if kind == "reroute":
         return _rerouted(walks, current)
-    if kind in ("doubt", "bit") and not _depends_on_past(walks, current):
-        return []
     if kind == "doubt":
         twice = _near_doubt(current)
         if twice.all():
             return []  # the chance is the world's
         split = min(_twice(walks, current.counts, twice, seed), key=_length)
     elif kind == "bit":
+        if not _depends_on_past(walks, current):
+            return []
         every = np.ones(current.num_states, dtype=bool)
         split = account(walks, _doubled(current.counts, every, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
     else:

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.maps.counts import Counts, Whole
-from cogmap.maps.doubt import entropy
 from cogmap.maps.hmm import StateCounts, predict
 from cogmap.records import Booleans, Floats, Integers, Walks
 from cogmap.walks.cut import FEW_WALKS, cut_walks
@@ -19,6 +18,7 @@ _HELD_OUT = 64  # walks at the most, and at most one in ten
 _CHANCE = (
     4.0  # standard deviations that a difference may have by chance; steps of one walk depend on each other
 )
+_NEARLY_ALWAYS = 0.95  # of a move's tries: what is rarer is a slip of the model or of the agent
 _FEW_MOVES = 0.1  # of all: where more lead to several places, that is how the world is
 _NOTABLE = 0.002  # of all predictions: a smaller difference is not worth a warning
 
@@ -119,10 +119,11 @@ def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tupl
 
 
 def moves_in_doubt(counts: StateCounts) -> tuple[int, int]:
-    """How many moves lead to several places for certain, and how many there are."""
-    total, doubt = counts.tries, np.zeros(counts.num_states * counts.num_actions)
-    np.add.at(doubt, counts.row, entropy(counts.count, total[counts.row]))
-    return int((doubt > np.log(max(counts.num_states, 2))).sum()), int((total >= 0.5).sum())
+    """How many moves often lead elsewhere than to their likeliest place, and how many there are."""
+    total, most = counts.tries, np.zeros(counts.num_states * counts.num_actions)
+    np.maximum.at(most, counts.row, counts.count)
+    several = (most < _NEARLY_ALWAYS * total) & (total - most > np.log(max(counts.num_states, 2)))
+    return int(several.sum()), int((total >= 0.5).sum())
 
 
 def _tried_everywhere(tries: Floats) -> bool:
