@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import numpy as np
@@ -10,11 +9,12 @@ import torch
 from numpy.typing import NDArray
 
 from cogmap.models.tdb import TDB
-from cogmap.records import Integers, PredictedFutures
+from cogmap.records import Integers, PredictedFutures, Walks
 
 TESTS_OF_A_LENGTH = (
-    64  # all sequences where there are fewer, as with 4 actions and 3 steps; a random share otherwise
+    512  # all sequences where there are fewer, as with 8 actions and 3 steps; else the usual ones
 )
+_FEWEST_TESTS = 16  # of a length, if there are as many: fewer say too little
 _NUMBERS_AT_ONCE = 1 << 24  # predicted probabilities held by the network at a time
 MOST_NUMBERS = (
     1 << 27
@@ -23,13 +23,15 @@ MOST_NUMBERS = (
 
 @torch.inference_mode()
 def predicted_futures(
-    model: TDB, code_tuples: NDArray[np.integer[Any]], seed: int = 0
+    model: TDB, code_tuples: NDArray[np.integer[Any]], walks: Walks
 ) -> PredictedFutures | None:
     """The heads' predictions for each of J tuples (J, M), after sequences of 1 to S actions.
 
-    Every single action is a test. None if there are so many observations that not even these fit.
+    Every single action is a test, and the sequences that are usual in the walks: others may be impossible, as on a page
+    without a button, and nothing was learned of them. None if there are so many observations that not even single
+    actions fit.
     """
-    tests = _tests(model, len(code_tuples), np.random.default_rng(seed))
+    tests = _tests(model, len(code_tuples), walks)
     if not tests:
         return None
     model.eval()
@@ -59,20 +61,28 @@ def _predict(model: TDB, codes: torch.Tensor, tests: list[NDArray[np.int64]]) ->
     return torch.cat(parts, dim=1).numpy(force=True)
 
 
-def _tests(model: TDB, tuples: int, rng: np.random.Generator) -> list[NDArray[np.int64]]:
+def _tests(model: TDB, tuples: int, walks: Walks) -> list[NDArray[np.int64]]:
     """For each number of actions from 1 to S, as far as memory allows, the sequences (t, s + 1) to be tried."""
-    actions, tests = model.config.num_actions, []
-    left = MOST_NUMBERS // max(tuples * model.config.num_targets, 1)
-    for length in range(1, model.config.prediction_steps + 1):
-        wanted = actions if length == 1 else min(TESTS_OF_A_LENGTH, actions**length)
-        if wanted > left:
+    actions, tests = model.config.num_actions, [np.arange(model.config.num_actions)[:, None]]
+    left = MOST_NUMBERS // max(tuples * model.config.num_targets, 1) - actions
+    for length in range(2, model.config.prediction_steps + 1):
+        wanted = min(TESTS_OF_A_LENGTH, left)
+        if wanted < min(_FEWEST_TESTS, actions**length):
             break
-        left -= wanted
-        if actions**length <= wanted:
-            tests.append(np.array(list(itertools.product(range(actions), repeat=length))))
-        else:
-            tests.append(rng.integers(actions, size=(wanted, length)))
-    return tests
+        tests.append(_usual_sequences(walks, length, wanted))
+        left -= len(tests[-1])
+    return tests if left >= 0 else []
+
+
+def _usual_sequences(walks: Walks, length: int, most: int) -> NDArray[np.int64]:
+    """(t, length) the sequences of actions that the walks take most often, in rising order."""
+    made = walks.step_mask()[:, length:]
+    key = np.zeros(made.shape, dtype=np.int64)
+    for step in range(length):
+        key = key * walks.num_actions + walks.actions[:, step : step + made.shape[1]]
+    sequences, count = np.unique(key[made], return_counts=True)
+    chosen = np.sort(sequences[np.argsort(-count, kind="stable")[:most]])
+    return np.stack(np.unravel_index(chosen, (walks.num_actions,) * length), axis=1)
 
 
 def _padded(tests: list[NDArray[np.int64]], steps: int) -> Integers:

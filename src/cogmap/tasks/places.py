@@ -103,7 +103,7 @@ def map_of_codes(run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted:
     from cogmap.models.tdb import TDB
 
     assert isinstance(run.model, TDB)  # a vanilla model has no codes
-    futures = predicted_futures(run.model, unique_codes(codes)[0])
+    futures = predicted_futures(run.model, unique_codes(codes)[0], walks)
     return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted)
 
 
