@@ -188,3 +188,14 @@ def test_detours_are_reached_by_a_planner_that_knows_and_by_no_other(room):
 @pytest.mark.parametrize(("actions", "depth"), [(1, 8), (2, 8), (4, 4), (16, 2), (300, 2)])
 def test_depth_bounds_the_sentences(actions, depth):
     assert depth_of(actions) == depth
+
+
+@pytest.mark.parametrize("possible", [False, True])
+def test_actions_that_can_be_taken_at_neither_place_are_part_of_no_sentence(possible):
+    """Action 1 tells two places apart, where it can be taken."""
+    legal = np.array([[True, possible], [True, possible], [True, True]])
+    world = TableWorld(np.array([[0, 2], [1, 1], [2, 2]]), np.array([0, 0, 1]), 2, legal)
+    table = Table(2, 0)
+    state = table.begin(np.zeros((2, 1), dtype=int), np.zeros((2, 0), dtype=int))
+    found = boundaries(table, state, np.array([1, 0]), np.array([0, 1]), world, 1)
+    assert [side.of_world for side in found] == [int(possible)] * 2

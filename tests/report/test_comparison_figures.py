@@ -16,6 +16,8 @@ ROWS = [
     row("tdb", "room", 1000, "0.8", "True"),
     row("edsm", "room", 100, ""),
     row("edsm", "machine", 100, "0.8", "True"),
+    row("cscg", "room", 100, "0.8", "False"),
+    row("cscg", "machine", 100, "0.4", "False"),
     row("ngram", "room", 100, "0.2"),
 ]
 
@@ -26,9 +28,10 @@ def lines(axes):
 
 def test_accuracy_is_a_share_of_the_ceiling_and_the_mean_over_logs():
     accuracy, exact = accuracy_by_steps(ROWS).axes
-    assert lines(accuracy)["tdb"] == ([100, 1000], [75.0, 100.0])
+    assert lines(accuracy)["tdb"] == ([100, 1000], [50.0, 100.0])  # of the room alone: it has both sizes
     assert lines(accuracy)["edsm"] == ([100], [100.0])
-    assert lines(exact)["tdb"] == ([100, 1000], [50.0, 100.0])
+    assert lines(accuracy)["cscg"] == ([100], [75.0])
+    assert lines(exact)["tdb"] == ([100, 1000], [0.0, 100.0])
     assert lines(exact)["edsm"] == ([100], [50.0])  # it could not take one of two logs
     assert "ngram" not in lines(exact)
 

@@ -145,16 +145,18 @@ def boundaries(
 
     state: of the predictor after the R histories. position: (R,) to which each leads.
     """
-    histories, actions = len(position), world.num_actions
+    histories = len(position)
     size = np.zeros((4, histories), dtype=np.int64)
     # A sentence so far: whose it is, the states of both sides, where both are, and in which languages it is.
     pair = np.arange(histories)
     sides = [state, state.rows(other)]
     places = [position.astype(np.int64), position[other].astype(np.int64)]
     in_model, in_world = (np.ones((2, histories), dtype=bool) for _ in range(2))
-    for _ in range(depth):
-        grown = np.repeat(np.arange(len(pair)), actions)
-        action = np.tile(np.arange(actions, dtype=np.int32), len(pair))
+    legal = world.legal_actions()
+    for left in range(depth - 1, -1, -1):
+        # Actions that can be taken at neither place are part of no sentence.
+        grown, taken = np.nonzero(legal[places[0]] | legal[places[1]])
+        action = taken.astype(np.int32)
         logits, after = zip(*(predictor.predict(side.rows(grown), action) for side in sides), strict=True)
         likely = np.stack([_softmax(each) >= epsilon for each in logits])  # (2, R, O)
         moved = [world.next_position[place[grown], action] for place in places]
@@ -173,6 +175,8 @@ def boundaries(
         )
         for kind, chosen in enumerate(tallied):
             np.add.at(size[kind], pair[grown], chosen.sum(axis=1))
+        if left == 0:
+            break
         row, observation = np.nonzero(now_model.all(axis=0) | now_world.all(axis=0))
         sides = [predictor.advance(each.rows(row), observation.astype(np.int32)) for each in after]
         places = [place[row] for place in moved]

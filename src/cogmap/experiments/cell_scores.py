@@ -44,12 +44,7 @@ def prediction(run: Run, walks: Walks, test: Walks) -> Row:
     Of a network and its map, by the one that predicts more of the log's held-out walks, those of the map's builder.
     """
     known, following = test.step_mask()[:, 1:], test.observations[:, 1:]
-    if not run.has_network:
-        from cogmap.maps.hmm import predict
-
-        _, predicted, likelihood = predict(run.states, test)
-        by, right, losses = "map", predicted == following, -likelihood
-    elif _map_predicts_more(run, walks):
+    if not run.has_network or _map_predicts_more(run, walks):
         read = _read(run.map, test)
         by, right, losses = "map", read.predicted == following, -read.log_likelihood[:, 1:]
     else:

@@ -64,14 +64,14 @@ def accuracy_by_time(rows: Rows) -> Figure:
 
 @styled
 def accuracy_by_steps(rows: Rows) -> Figure:
-    """What each method predicts against the steps of the log, the mean over logs.
+    """What each method predicts against the steps of the log, the mean over logs that it was run on at all sizes.
 
     Of several logs also the share of exact maps; a method is not exact on a log that it cannot take.
     """
     several = len({row["log"] for row in rows}) > 1
     figure = Figure(figsize=(9.2 if several else 5.6, 3.6), layout="constrained")
     axes, *others = figure.subplots(1, 2 if several else 1, squeeze=False)[0]
-    _draw_lines(axes, rows, lambda own, _: float(np.nanmean([_value(row) for row in own])))
+    _draw_lines(axes, rows, _mean_value)
     axes.axhline(100, color=FADED, linewidth=1)
     axes.set_ylabel(_label(rows))
     for share in others:
@@ -82,29 +82,35 @@ def accuracy_by_steps(rows: Rows) -> Figure:
     return figure
 
 
-def _share_exact(own: Rows, logs: int) -> float:
-    return 100 * sum(str(row.get("exact")) == "True" for row in own) / logs
+def _share_exact(own: Rows) -> float:
+    return 100 * sum(str(row.get("exact")) == "True" for row in own) / len(own)
 
 
-def _draw_lines(axes: Any, rows: Rows, value: Callable[[Rows, int], float]) -> None:
-    """A line for each method: the value of its rows, and of the number of logs, at each number of steps."""
-    by_size = {
-        size: [row for row in rows if _steps(row) == size] for size in sorted({_steps(row) for row in rows})
-    }
+def _draw_lines(axes: Any, rows: Rows, value: Callable[[Rows], float]) -> None:
+    """A line for each method: the value of its rows at each number of steps, of the logs that it was run on at all."""
     for method in COLOURS:
-        points = {}
-        for size, found in by_size.items():
-            own = [row for row in found if row["method"] == method]
-            if any(not np.isnan(_value(row)) for row in own):
-                points[size] = value(own, len({row["log"] for row in found}))
-        if points:
+        own = [row for row in rows if row["method"] == method]
+        by_size = {size: [row for row in own if _steps(row) == size] for size in sorted(map(_steps, own))}
+        logs = (
+            set.intersection(*({row["log"] for row in each} for each in by_size.values())) if own else set()
+        )
+        points = {
+            size: value([row for row in each if row["log"] in logs]) for size, each in by_size.items() if logs
+        }
+        if not np.isnan(list(points.values())).all():
             axes.plot(points.keys(), points.values(), color=COLOURS[method], marker=MARKERS[method], label=method,
                       linewidth=1.3)  # fmt: skip
+    sizes = sorted({_steps(row) for row in rows})
     axes.set_xscale("log")
-    axes.set_xticks(list(by_size), [f"{size:,}" for size in by_size])
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     axes.set_xticks([], minor=True)
     axes.set_xlabel("steps of the log")
     axes.grid(True)
+
+
+def _mean_value(own: Rows) -> float:
+    values = [_value(row) for row in own]
+    return float(np.nanmean(values)) if not np.isnan(values).all() else np.nan
 
 
 def _steps(row: Mapping[str, Any]) -> int:
