@@ -30,7 +30,7 @@ from cogmap.maps.counts import (
     unique_codes,
 )
 from cogmap.maps.hmm import StateCounts, expect
-from cogmap.maps.search import find_states
+from cogmap.maps.search import LONGEST, find_states
 from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, paper_warnings, trust
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutures, Walks
 
@@ -48,6 +48,7 @@ def build_map(
     futures: PredictedFutures | None = None,
     predicted: Integers | None = None,
     cluster: Callable[[Whole], Whole] | None = None,
+    seconds: float = LONGEST,
 ) -> CognitiveMap:
     """The map of the world of `walks`, from their `codes`.
 
@@ -57,12 +58,13 @@ def build_map(
     predicted: (B, N - 1) the model's next observations, to compare the map's with.
     cluster: assigns tuples (J, M) to clusters (J,) before anything else. By default "paper" clusters tuples by
         Hamming distance where there are no futures, and "minimal" does not cluster.
+    seconds: for the search of the minimal map; what is under way then is finished.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
-        return _minimal(code_tuples, index, walks, futures, predicted, cluster)
+        return _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds)
     return _paper(
         code_tuples, index, walks, t_ratio, _clusters(code_tuples, index, walks, d_hamming, futures, cluster)
     )
@@ -131,13 +133,14 @@ def _minimal(
     futures: PredictedFutures | None,
     predicted: Integers | None,
     cluster: Callable[[Whole], Whole] | None,
+    seconds: float,
 ) -> CognitiveMap:
     guesses = (
         [spread(cluster(code_tuples), index)] if cluster else _guesses(code_tuples, index, walks, futures)
     )
     held = hold_out(walks, guesses[0], predicted)
-    counts, certain = _states(held, guesses, walks, index, futures)
-    trusted = trust(counts, held)
+    counts, certain = _states(held, guesses, walks, index, futures, seconds)
+    trusted = trust(counts if certain is None else certain.without_unsure(counts), held)
     final = expect(counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
     clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
@@ -154,13 +157,19 @@ def _minimal(
 
 
 def _states(
-    held: HeldOut, guesses: list[Whole], walks: Walks, index: Whole, futures: PredictedFutures | None
+    held: HeldOut,
+    guesses: list[Whole],
+    walks: Walks,
+    index: Whole,
+    futures: PredictedFutures | None,
+    seconds: float,
 ) -> tuple[StateCounts, Certainty | None]:
     """The states of the kept walks: folded where the world has no chance in it, else those of the shortest account."""
     certain = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
     if certain is not None:
         return certain.counts, certain
-    found = find_states(held.kept, [hold_out(walks, each, None).kept_labels for each in guesses])
+    labels = [hold_out(walks, each, None).kept_labels for each in guesses]
+    found = find_states(held.kept, labels, seconds)
     certain = fold_states(held, found)
     return (found.counts, None) if certain is None else (certain.counts, certain)
 

@@ -21,6 +21,7 @@ their own: what the walks need stays, whatever it is.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -67,6 +68,7 @@ _LABELS = 3000  # that the search starts from at the most, the most frequent one
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
 SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
+LONGEST = 600.0  # seconds of a search, if no other time is given
 _SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
 
@@ -92,25 +94,27 @@ def account(walks: Walks, counts: StateCounts, rounds: int = _ROUNDS) -> Account
     return Account(found, description_length(found))
 
 
-def find_states(walks: Walks, guesses: Sequence[Whole]) -> Account:
+def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST) -> Account:
     """The shortest account of the walks that the search finds from first guesses.
 
-    A guess are labels of the steps (B, N), -1 for none.
+    A guess are labels of the steps (B, N), -1 for none. seconds: after these nothing more is tried, and what is under
+    way is finished.
     """
+    until = time.monotonic() + seconds
     some = _some_walks(walks)
     few = walks if len(some) == walks.num_walks else walks.rows(some)
-    best = _shortest(few, guesses if few is walks else [steps[some] for steps in guesses])
+    best = _shortest(few, guesses if few is walks else [steps[some] for steps in guesses], until)
     if few is walks:
         return best
     return _drop_edges(walks, account(walks, best.counts))
 
 
-def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
+def _shortest(walks: Walks, guesses: Sequence[Whole], until: float) -> Account:
     proposals, guess = _proposals(walks, guesses)
     best = _best(_all_without_unneeded(walks, _settled(walks, proposals)))
     kind, failed = 0, 0  # a kind of split is repeated as long as it helps
     for turn in range(_SPLITS):
-        if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT):
+        if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT) or time.monotonic() > until:
             break
         split = _split(walks, best[0], _KINDS_OF_SPLIT[kind], guess, turn)
         after = _best([*best, *(_drop_unneeded(walks, each) for each in split[:1]), *split[1:]])
@@ -119,7 +123,9 @@ def _shortest(walks: Walks, guesses: Sequence[Whole]) -> Account:
         else:
             kind, failed = (kind + 1) % len(_KINDS_OF_SPLIT), failed + 1
         best = after
-    return _slipping(walks, _drop_unneeded(walks, _merge_pairs(walks, best[0]), _without_state_or_slip))
+    return _slipping(
+        walks, _drop_unneeded(walks, _merge_pairs(walks, best[0], until), _without_state_or_slip)
+    )
 
 
 def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
@@ -210,7 +216,7 @@ def _variants(walks: Walks, current: Account) -> Iterator[Account]:
         yield _widened(walks, current)
 
 
-def _merge_pairs(walks: Walks, current: Account) -> Account:
+def _merge_pairs(walks: Walks, current: Account, until: float) -> Account:
     """Nearest pairs of states merged one at a time, where that makes the description shorter.
 
     A wrong row sets two states of one place apart; merged, its few counts are outvoted.
@@ -219,7 +225,7 @@ def _merge_pairs(walks: Walks, current: Account) -> Account:
     while True:
         pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
         for one, other in pairs:
-            if (one, other) in tried:
+            if (one, other) in tried or time.monotonic() > until:
                 continue
             tried.add((one, other))
             number = np.arange(current.num_states) - (np.arange(current.num_states) > one)

@@ -15,12 +15,14 @@ from cogmap.errors import BadRun
 from cogmap.maps.build import build_map
 from cogmap.maps.counts import unique_codes
 from cogmap.maps.recount import count_again
+from cogmap.maps.search import LONGEST
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
 from cogmap.tasks.states import map_of_states
+from cogmap.training.config import TRAINING_SHARE
 from cogmap.walks.log import WalkLog, total_steps, walk_parts
 from cogmap.walks.quantize import save_node_views, without_views
 
@@ -57,7 +59,9 @@ def build_maps(run: Run, data: TrainingData) -> None:
         save_map(run.folder / MAP_FILES["minimal"], map_walks(run, data.walks, "minimal"))
         return
     walks, codes, predicted = _encoded(run, data.walks)
-    maps = {kind: map_of_codes(run, codes, walks, kind, predicted) for kind in MAP_FILES}
+    minutes = run.training.minutes
+    seconds = LONGEST if minutes is None else 60 * minutes * (1 - TRAINING_SHARE)
+    maps = {kind: map_of_codes(run, codes, walks, kind, predicted, seconds) for kind in MAP_FILES}
     maps["minimal"] = _counted(maps["minimal"], data.walks)
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
@@ -97,14 +101,16 @@ def _counted(found: CognitiveMap, walks: Walks) -> CognitiveMap:
     return count_again(found, (part for _, part in walk_parts(walks)))
 
 
-def map_of_codes(run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted: Integers) -> CognitiveMap:
+def map_of_codes(
+    run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted: Integers, seconds: float = LONGEST
+) -> CognitiveMap:
     """The map of walks from their codes, from what the model predicts after these, and beside what it predicts next."""
     from cogmap.models.futures import predicted_futures
     from cogmap.models.tdb import TDB
 
     assert isinstance(run.model, TDB)  # a vanilla model has no codes
     futures = predicted_futures(run.model, unique_codes(codes)[0], walks)
-    return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted)
+    return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=seconds)
 
 
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:
