@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cogmap.environments.machines import MachineWorld, load_machine, score_machine
+from cogmap.maps import build
 from cogmap.maps.build import build_map
 from cogmap.maps.machine import machine_of_map
 from cogmap.records import Codes, CognitiveMap, PredictedFutures, Truth, Walks
@@ -76,3 +79,28 @@ def test_chance_is_left_to_the_search() -> None:
     world, walks, truth = log_of("coffee_mealy", 100, 30, Agent(slip=0.2))
     found = map_of(world, walks, truth.positions)
     assert not np.asarray(found.edge_imagined).any()
+
+
+@pytest.mark.parametrize(("predicted", "searched", "imagined"), [(1.0, 0, True), (0.9, 1, False)])
+def test_a_machine_that_predicts_too_little_gives_way_to_a_search_that_predicts_more(
+    predicted: float, searched: int, imagined: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a folded machine has imagined moves in this log."""
+    fold_codes, find_states, searches = build.fold_codes, build.find_states, []
+
+    def folded(*args):
+        certain = fold_codes(*args)
+        assert certain is not None
+        return replace(certain, predicted=predicted)
+
+    def counted(*args):
+        searches.append(args)
+        return find_states(*args)
+
+    monkeypatch.setattr(build, "fold_codes", folded)
+    monkeypatch.setattr(build, "find_states", counted)
+    monkeypatch.setattr(build, "fold_states", lambda *args: None)
+    world, walks, truth = log_of("CC2650", 60, 60)
+    found = map_of(world, walks, truth.positions)
+    assert len(searches) == searched
+    assert np.asarray(found.edge_imagined).any() == imagined

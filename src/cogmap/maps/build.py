@@ -36,6 +36,9 @@ from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutur
 
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
+_NEARLY_ALL = (
+    0.998  # of held-out observations; with fewer a machine lacks places, since nothing is left to chance
+)
 _CLEAR = 0.9  # probability of a step's node, for its code to be counted there
 
 
@@ -164,12 +167,17 @@ def _states(
     futures: PredictedFutures | None,
     seconds: float,
 ) -> tuple[StateCounts, Certainty | None]:
-    """The states of the kept walks: folded where the world has no chance in it, else those of the shortest account."""
-    certain = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
-    if certain is not None:
-        return certain.counts, certain
+    """The states of the kept walks: folded where the world has no chance in it, else those of the shortest account.
+
+    A machine that does not predict nearly all is taken if the search's account predicts no more.
+    """
+    folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
+    if folded is not None and folded.predicted >= _NEARLY_ALL:
+        return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
     found = find_states(held.kept, labels, seconds)
+    if folded is not None and folded.predicted >= trust(found.counts, held).by_map:
+        return folded.counts, folded
     certain = fold_states(held, found)
     return (found.counts, None) if certain is None else (certain.counts, certain)
 

@@ -33,6 +33,7 @@ class Certainty:
     counts: StateCounts  # of places, over all moves that were made
     place_state: Whole  # (V,) the state of each place
     unsure: int  # moves that were made, but too seldom to know where they lead
+    predicted: float  # of the observations of held-out walks, with these moves
 
     def without_unsure(self, counts: StateCounts) -> StateCounts:
         """Counts of the same places without moves that are not sure."""
@@ -96,7 +97,8 @@ def _trusted(machine: Machine, opinion: Opinion, held: HeldOut) -> Certainty | N
         return None
     counts = _with_moves(count_states(places, held.kept, len(state)), sure, state)
     unsure = int(((machine.next_state >= 0) & (sure.next_state < 0)).sum())
-    return None if trust(counts, held).warnings else Certainty(sure, counts, state, unsure)
+    found = trust(counts, held)
+    return None if found.warnings else Certainty(sure, counts, state, unsure, found.by_map)
 
 
 def _with_moves(counts: StateCounts, machine: Machine, place_state: Whole) -> StateCounts:
