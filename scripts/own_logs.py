@@ -1,6 +1,6 @@
 """Logs of the kinds that people have, learned as a new user would, and their maps compared with the truth.
 
-python scripts/own_logs.py [NAME ...] [--seeds 3] [--minutes 3] [--out results/own-logs.csv] [--keep FOLDER]
+python scripts/own_logs.py [NAME ...] [--seeds 3] [--minutes 3] [--out results/bench/own-logs.csv] [--keep FOLDER]
 
 Each log of examples/logs.py is written as words, `cogmap learn FILE --out RUN --minutes 3` learns it without any other
 option, and the map is compared with the world: places that the walks can distinguish and visit, moves that they made.
