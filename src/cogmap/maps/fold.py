@@ -143,8 +143,8 @@ def fold_by_codes(
 def with_sure_moves(machine: Machine, walks: Walks, opinion: Opinion) -> Machine:
     """The machine without moves that might as well lead to another state.
 
-    A move is known if two witnesses speak against every other state that it could have led to: two walks that
-    contradict it, or one and the model. One walk alone is not enough: where two states have become one, what was seen
+    A move is known if two witnesses speak against every other state that it could have led to: steps that
+    contradict it twice, or once and the model. Once is not enough: where two states have become one, what was seen
     after the one contradicts moves of the other. A rare move is often followed by too little to tell: that it led to
     some state was a guess.
     """

@@ -77,12 +77,15 @@ def _tests(model: TDB, tuples: int, walks: Walks) -> list[NDArray[np.int64]]:
 def _usual_sequences(walks: Walks, length: int, most: int) -> NDArray[np.int64]:
     """(t, length) the sequences of actions that the walks take most often, in rising order."""
     made = walks.step_mask()[:, length:]
-    key = np.zeros(made.shape, dtype=np.int64)
+    taken = np.stack([walks.actions[:, step : step + made.shape[1]][made] for step in range(length)], axis=1)
+    number = np.zeros(
+        len(taken), dtype=np.int64
+    )  # of a sequence, in rising order; a key of all actions may overflow
     for step in range(length):
-        key = key * walks.num_actions + walks.actions[:, step : step + made.shape[1]]
-    sequences, count = np.unique(key[made], return_counts=True)
-    chosen = np.sort(sequences[np.argsort(-count, kind="stable")[:most]])
-    return np.stack(np.unravel_index(chosen, (walks.num_actions,) * length), axis=1)
+        number = np.unique(number * walks.num_actions + taken[:, step], return_inverse=True)[1].reshape(-1)
+    _, first, count = np.unique(number, return_index=True, return_counts=True)
+    chosen = np.sort(np.argsort(-count, kind="stable")[:most])
+    return taken[first[chosen]].astype(np.int64)
 
 
 def _padded(tests: list[NDArray[np.int64]], steps: int) -> Integers:
