@@ -279,12 +279,18 @@ class PredictedFutures:
 
     tests: Integers  # (T, S) the actions of each sequence, then -1
     probabilities: NDArray[np.float32]  # (J, T, O) for each tuple that was met, in lexicographic order
+    imagined: Integers | None = (
+        None  # (J, Q) the observation at the end of longer sequences, -1 where it is not known
+    )
 
     def __post_init__(self) -> None:
         _take(self, "tests", 2, BadRun)
         if self.probabilities.ndim != 3 or self.probabilities.shape[1] != len(self.tests):
             rule = f"`probabilities` must have shape (J, T, O) with T = {len(self.tests)}"
             raise BadRun(f"{rule}, got {self.probabilities.shape}")
+        if self.imagined is not None and len(self.imagined) != len(self.probabilities):
+            rule = f"`imagined` must have a row for each of {len(self.probabilities)} tuples"
+            raise BadRun(f"{rule}, got {len(self.imagined)}")
 
 
 EDGE_FIELDS = (
@@ -294,6 +300,7 @@ EDGE_FIELDS = (
     "edge_support",
     "edge_probability",
     "edge_imagined",
+    "edge_guessed",
     "edge_reward",
 )
 
@@ -321,6 +328,7 @@ class CognitiveMap:
     action_labels: Labels | None = None
     edge_probability: Floats | None = None  # (E,) of its target, given node and action; None is by support
     edge_imagined: Booleans | None = None  # (E,) never taken, only predicted by the model; None is nowhere
+    edge_guessed: Booleans | None = None  # (E,) taken, but too seldom to know where it leads; None is nowhere
     seen_node: Integers | None = None  # (I,) in rising order
     seen_observation: Integers | None = None  # (I,)
     seen_probability: Floats | None = None  # (I,) of seeing it at that node; None is `node_observation` alone
@@ -383,6 +391,9 @@ class CognitiveMap:
             object.__setattr__(self, "edge_probability", support / total[move])
         if self.edge_imagined is None:
             object.__setattr__(self, "edge_imagined", np.zeros(self.num_edges, dtype=bool))
+        for name in ("edge_imagined", "edge_guessed"):
+            if getattr(self, name) is not None:
+                _take_truths(self, name, self.num_edges)
         if self.seen_node is None or self.seen_observation is None or self.seen_probability is None:
             object.__setattr__(self, "seen_node", np.arange(self.num_nodes, dtype=np.int32))
             object.__setattr__(self, "seen_observation", self.node_observation)
@@ -396,11 +407,6 @@ class CognitiveMap:
             raise BadRun(f"`seen_observation` must have shape {node.shape}, got {observation.shape}")
         _take_shares(self, "edge_probability", move, self.edge_source.shape)
         _take_shares(self, "seen_probability", node, node.shape)
-        imagined = np.asarray(self.edge_imagined)
-        if imagined.dtype != np.bool_ or imagined.shape != self.edge_source.shape:
-            rule = f"`edge_imagined` must hold {self.num_edges} truth values"
-            raise BadRun(f"{rule}, got {imagined.dtype} of shape {imagined.shape}")
-        object.__setattr__(self, "edge_imagined", _read_only(imagined.copy()))
         if self.start_probability is not None:
             _take_shares(
                 self, "start_probability", np.zeros(self.num_nodes, dtype=np.int64), (self.num_nodes,)
@@ -435,8 +441,19 @@ class CognitiveMap:
     def num_edges(self) -> int:
         return self.edge_source.shape[0]
 
+    def known(self) -> CognitiveMap:
+        """Without edges that are guessed: they help to locate an agent, but no plan counts on one."""
+        return self if self.edge_guessed is None else self._with_edges(~self.edge_guessed, edge_guessed=None)
+
+    def _with_edges(self, kept: Any, **changes: Any) -> CognitiveMap:
+        """With some of the edges, given by a mask or indices, and other fields changed."""
+        values = {name: getattr(self, name) for name in EDGE_FIELDS if getattr(self, name) is not None}
+        return replace(self, **{name: value[kept] for name, value in values.items()} | changes)
+
     def deterministic(self) -> CognitiveMap:
-        """A minimal map with the likeliest edge of each node and action only; any other stays as it is."""
+        """A minimal map with the likeliest known edge of each node and action only; any other stays as it is."""
+        if self.edge_guessed is not None:
+            return self.known().deterministic()
         move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action  # (E,)
         if self.kind != "minimal" or len(np.unique(move)) == self.num_edges:
             return self
@@ -446,11 +463,7 @@ class CognitiveMap:
         )  # the last write is the likeliest
         best[move[rising]] = rising
         kept = np.sort(best[best >= 0])
-        return replace(
-            self,
-            **{name: getattr(self, name)[kept] for name in EDGE_FIELDS if getattr(self, name) is not None}
-            | {"edge_probability": np.ones(len(kept))},
-        )
+        return self._with_edges(kept, edge_probability=np.ones(len(kept)))
 
     def move_probability(self) -> Floats:
         """(E,) of each edge of `deterministic()`: how likely its action leads there on this map."""
@@ -476,7 +489,7 @@ class CognitiveMap:
         ]
 
     def edge_rows(self) -> list[dict[str, Any]]:
-        """A dictionary an edge: its source, target, action, label, support, probability and whether it is imagined."""
+        """A dictionary an edge: ends, action, label, support, probability, and whether it is imagined or guessed."""
         names = (
             "edge_source",
             "edge_target",
@@ -485,7 +498,8 @@ class CognitiveMap:
             "edge_probability",
             "edge_imagined",
         )
-        columns = [getattr(self, name) for name in names]
+        guesses = np.zeros(self.num_edges, dtype=bool) if self.edge_guessed is None else self.edge_guessed
+        columns = [*(getattr(self, name) for name in names), guesses]
         return [
             {
                 "source": source,
@@ -495,8 +509,9 @@ class CognitiveMap:
                 "support": support,
                 "probability": probability,
                 "imagined": imagined,
+                "guessed": guessed,
             }
-            for source, target, action, support, probability, imagined in zip(
+            for source, target, action, support, probability, imagined, guessed in zip(
                 *(column.tolist() for column in columns), strict=True
             )
         ]
@@ -596,6 +611,14 @@ def _take_shares(record: Any, name: str, of: NDArray[Any], shape: tuple[int, ...
     if total.size and np.abs(total - 1).max() > _SUM_TOLERANCE:
         raise BadRun(f"`{name}` must sum to one, got {total[np.abs(total - 1).argmax()]}")
     object.__setattr__(record, name, _read_only(array))
+
+
+def _take_truths(record: Any, name: str, count: int) -> None:
+    """Replace a field by a read-only copy; raise unless it holds so many truth values."""
+    array = np.asarray(getattr(record, name))
+    if array.dtype != np.bool_ or array.shape != (count,):
+        raise BadRun(f"`{name}` must hold {count} truth values, got {array.dtype} of shape {array.shape}")
+    object.__setattr__(record, name, _read_only(array.copy()))
 
 
 def _take_rewards(record: Any, name: str, shape: tuple[int, ...], error: type[CogmapError] = BadRun) -> None:

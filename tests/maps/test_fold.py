@@ -12,11 +12,11 @@ from cogmap.maps.fold import (
     _possible,
     fold,
     history_tree,
-    offered_actions,
     with_sure_moves,
 )
 from cogmap.maps.reroute import reroute
 from cogmap.records import Walks
+from cogmap.walks.offered import offered_actions
 from cogmap.walks.sample import Agent, sample_walks
 
 

@@ -104,6 +104,7 @@ def test_networkx_keeps_direction_parallel_edges_and_words() -> None:
         "support": 8,
         "probability": 1.0,
         "imagined": False,
+        "guessed": False,
     }
     assert networkx.shortest_path(graph, 0, 2) == [0, 1, 2]
     assert not networkx.has_path(graph, 2, 0)
@@ -144,7 +145,7 @@ def test_json_holds_the_whole_map(tmp_path) -> None:
     value = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))
     assert value["nodes"][2] == {"id": 2, "observation": 2, "label": "blue <&> ü", "support": 10}
     edge = {"source": 1, "target": 2, "action": 1, "label": "up", "support": 7}
-    assert value["edges"][2] == {**edge, "probability": 1.0, "imagined": False}
+    assert value["edges"][2] == {**edge, "probability": 1.0, "imagined": False, "guessed": False}
     assert (value["kind"], value["explained"], value["warnings"]) == ("minimal", 0.75, ["one", "two: ü"])
 
 

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from cogmap.environments.machines import MachineWorld, random_machine
 from cogmap.environments.room import AliasedRoom
+from cogmap.maps.account import Account, Log, account
+from cogmap.maps.description import description_length
 from cogmap.maps.distance import StateDistances
 from cogmap.maps.hmm import count_states
-from cogmap.maps.search import Account, account, description_length, find_states
+from cogmap.maps.search import find_states
 from cogmap.records import TableWorld, Walks
 from cogmap.walks.sample import Agent, sample_walks
 
@@ -92,7 +94,7 @@ def test_the_length_of_a_ring_worked_out_by_hand() -> None:
     """
     steps = np.tile([0, 1, 2], (10, 10))
     walks = Walks(steps, np.zeros((10, 29), int), np.full(10, 30), 3, 1)
-    found = account(walks, count_states(steps, walks, 3))
+    found = account(Log(walks), count_states(steps, walks, 3))
     name = look = np.log(3)
     starts = -10 * np.log((10 + 1 / 3) / 11)  # `first` plus the share of visits
     assert found.found.log_likelihood == pytest.approx(-starts)
@@ -105,7 +107,7 @@ def test_a_further_target_costs_its_name_a_probability_and_which_move_has_it() -
     jumped = steps.copy()
     jumped[0, 11:] = (jumped[0, 11:] + 1) % 3
     straight, found = (
-        account(walks, count_states(walks.observations, walks, 3))
+        account(Log(walks), count_states(walks.observations, walks, 3))
         for walks in (Walks(each, np.zeros((5, 59), int), np.full(5, 60), 3, 1) for each in (steps, jumped))
     )
     tries = found.counts.tries[jumped[0, 10]]
@@ -119,12 +121,12 @@ def test_a_further_target_costs_its_name_a_probability_and_which_move_has_it() -
 def test_the_truth_is_shorter_than_a_map_that_merges_or_doubles() -> None:
     world = TableWorld(np.array([[1, 0], [2, 0], [2, 0]]), np.array([0, 0, 1]), 2)
     walks, truth = labelled(world, 50, 50, 0)
-    length = account(walks, count_states(truth.positions, walks, 3)).length
-    merged = account(walks, count_states(np.array([0, 0, 1])[truth.positions], walks, 2)).length
+    length = account(Log(walks), count_states(truth.positions, walks, 3)).length
+    merged = account(Log(walks), count_states(np.array([0, 0, 1])[truth.positions], walks, 2)).length
     doubled = truth.positions + 3 * np.random.default_rng(0).integers(0, 2, truth.positions.shape)
     assert length < merged
-    assert length < account(walks, count_states(doubled, walks, 6), rounds=1).length
-    assert description_length(account(walks, count_states(truth.positions, walks, 3)).found) == length
+    assert length < account(Log(walks), count_states(doubled, walks, 6), rounds=1).length
+    assert description_length(account(Log(walks), count_states(truth.positions, walks, 3)).found) == length
 
 
 @pytest.mark.parametrize(("slip", "seed"), [(0.3, 1), (0.2, 2)])
@@ -139,7 +141,7 @@ def test_moves_that_slip_are_found_although_codes_are_lost_after_each(slip: floa
     codes = np.where(lost, room.num_positions + walks.observations, truth.positions)
     found = find_states(walks, [codes])
     assert isomorphic(found, truth.world, truth.positions)
-    true = account(walks, count_states(truth.positions, walks, room.num_positions), 12)
+    true = account(Log(walks), count_states(truth.positions, walks, room.num_positions), 12)
     # A start or an edge more or less is the name of a state.
     assert found.length < true.length + 3 * np.log(room.num_positions)
 
@@ -177,3 +179,11 @@ def test_two_merged_floors_are_split_with_their_open_doors(seed: int) -> None:
     third = truth.positions // 2 == 3
     merged = np.where(third, truth.positions + 2, truth.positions)  # on floor 4
     assert isomorphic(find_states(walks, [merged]), world, truth.positions)
+
+
+def test_a_search_that_has_no_time_gives_its_first_account() -> None:
+    walks, truth = sample_walks(AliasedRoom(4, 5, 3, seed=0), 20, 50, np.random.default_rng(0))
+    labels = 2 * truth.positions + np.arange(50) % 2  # every place twice
+    hurried = find_states(walks, [labels], seconds=0)
+    assert hurried.num_states == 40
+    assert find_states(walks, [labels]).length < hurried.length

@@ -10,7 +10,7 @@ import numpy as np
 from cogmap.errors import BadConfig
 from cogmap.maps.belief import with_signs
 from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, deeper_futures, usual_observation
-from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_moves_of_states
+from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
 from cogmap.maps.cluster import (
     hamming_clusters,
     merge_same_neighbours,
@@ -143,16 +143,15 @@ def _minimal(
     )
     held = hold_out(walks, guesses[0], predicted)
     counts, certain = _states(held, guesses, walks, index, futures, seconds)
-    trusted = trust(counts if certain is None else certain.without_unsure(counts), held)
+    trusted = trust(counts, held)
     final = expect(counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
     clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
     code_node = majority(np.where(clear >= 0, index, UNKNOWN), clear, len(code_tuples))
-    known = final.counts if certain is None else certain.without_unsure(final.counts)
     unsure = 0 if certain is None else certain.unsure
-    record = minimal_record(code_tuples, code_node, known, walks, trusted, unsure)
+    record = minimal_record(code_tuples, code_node, final.counts, walks, trusted, unsure)
     if certain is not None:
-        record = with_moves_of_states(record, certain)
+        record = with_certainty(record, certain)
     record = with_rewards(record, walks, final.path)
     apart = expect(counts, held.apart)
     codes = hold_out(walks, index, None).apart_labels
@@ -192,7 +191,7 @@ def minimal_record(
 ) -> CognitiveMap:
     """The map of a hidden Markov model: its states as nodes, expected counts as support.
 
-    unsure: moves that were made, but are left out.
+    unsure: moves that were made too seldom to know where they lead.
     """
     edges = np.flatnonzero(counts.count >= 0.5)
     row, count = counts.row[edges], counts.count[edges]

@@ -34,8 +34,28 @@ def canonical_codes(
     """
     order = np.argsort(-visits, kind="stable")
     bound = int(shows.max(initial=-1)) + 1
-    joined: Whole = _join(order, code, shows, futures.probabilities, tolerance, bound)
+    nothing = np.zeros((len(futures.probabilities), 0), dtype=np.int32)
+    imagined = nothing if futures.imagined is None else futures.imagined
+    joined: Whole = _join(order, code, shows, futures.probabilities, imagined, tolerance, bound)
     return joined
+
+
+@njit(cache=True)
+def contradicting(imagined: Any) -> Any:
+    """(J, J) rows (J, Q) of what is imagined that differ in a test of which both say something, not -1."""
+    apart = np.zeros((len(imagined), len(imagined)), dtype=np.bool_)
+    for one in range(len(imagined)):
+        for other in range(one):
+            apart[one, other] = apart[other, one] = _contradicts(imagined[one], imagined[other])
+    return apart
+
+
+@njit(cache=True)
+def _contradicts(one: Any, other: Any) -> bool:
+    differs = False
+    for test in range(len(one)):
+        differs |= one[test] >= 0 and other[test] >= 0 and one[test] != other[test]
+    return differs
 
 
 def deeper_futures(futures: PredictedFutures, counts: Counts) -> PredictedFutures:
@@ -61,7 +81,9 @@ def deeper_futures(futures: PredictedFutures, counts: Counts) -> PredictedFuture
 
 
 @njit(cache=True)
-def _join(order: Any, code: Any, shows: Any, futures: Any, tolerance: float, num_observations: int) -> Any:
+def _join(
+    order: Any, code: Any, shows: Any, futures: Any, imagined: Any, tolerance: float, num_observations: int
+) -> Any:
     joined = np.full(len(order), -1, dtype=np.int64)
     leader = np.empty(len(order), dtype=np.int64)
     before = np.full(len(order), -1, dtype=np.int64)  # leaders with one observation form a list
@@ -71,7 +93,7 @@ def _join(order: Any, code: Any, shows: Any, futures: Any, tolerance: float, num
         nearest, best, other = tolerance, -1, last[shows[each]]
         while other >= 0:
             apart = _farthest(futures[code[each]], futures[code[leader[other]]], nearest)
-            if apart < nearest:
+            if apart < nearest and not _contradicts(imagined[code[each]], imagined[code[leader[other]]]):
                 nearest, best = apart, other
             other = before[other]
         if best < 0:

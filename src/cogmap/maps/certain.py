@@ -1,8 +1,8 @@
 """Maps of worlds without chance: the folded machine (`fold`), where it predicts held-out walks as well as the model.
 
-No step contradicts its states and moves, and a move that could as well lead to another of its states is left out. So
-rare places stay that a shortest description would merge with others. It is no proof: two states that no step tells
-apart may still have become one, and then moves around them are wrong.
+No step contradicts its states and moves, and a move that could as well lead to another of its states is a guess: it
+helps to locate an agent, and no plan counts on it. So rare places stay that a shortest description would merge. It is
+no proof: two states that no step tells apart may still have become one, and then moves around them are wrong.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from cogmap.maps.account import Account
 from cogmap.maps.counts import UNKNOWN, Whole
+from cogmap.maps.description import likeliest_targets
 from cogmap.maps.fold import Machine, Opinion, fold, fold_by_codes, history_tree, with_sure_moves
-from cogmap.maps.hmm import UNEXPLAINED, StateCounts, count_states, without_edges
+from cogmap.maps.hmm import UNEXPLAINED, StateCounts, count_states
 from cogmap.maps.machine import classes_of_places
-from cogmap.maps.search import Account, likeliest_targets
 from cogmap.maps.trust import HeldOut, trust
 from cogmap.records import Booleans, CognitiveMap, Floats, PredictedFutures, Walks
 
@@ -35,10 +36,9 @@ class Certainty:
     unsure: int  # moves that were made, but too seldom to know where they lead
     predicted: float  # of the observations of held-out walks, with these moves
 
-    def without_unsure(self, counts: StateCounts) -> StateCounts:
-        """Counts of the same places without moves that are not sure."""
-        place, action = np.divmod(counts.row, counts.num_actions)
-        return without_edges(counts, self.machine.next_state[self.place_state[place], action] < 0)
+    def guessed(self, place: Whole, action: Whole) -> Booleans:
+        """(E,) whether it is not sure where an action leads from a place."""
+        return self.machine.next_state[self.place_state[place], action] < 0
 
 
 def fold_codes(held: HeldOut, index: Whole, futures: PredictedFutures | None) -> Certainty | None:
@@ -46,7 +46,9 @@ def fold_codes(held: HeldOut, index: Whole, futures: PredictedFutures | None) ->
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
-    return _trusted(*fold_by_codes(held.kept, tree, index, futures), held)
+    machines = fold_by_codes(held.kept, tree, index, futures)
+    trusted = [_trusted(machine, opinion, held) for machine, opinion in machines]
+    return max(filter(None, trusted), key=lambda each: each.predicted, default=None)  # the first of the best
 
 
 def fold_states(held: HeldOut, found: Account) -> Certainty | None:
@@ -64,8 +66,13 @@ def fold_states(held: HeldOut, found: Account) -> Certainty | None:
     return _trusted(machine, opinion, held) if machine.length(held.kept.lengths) <= searched else None
 
 
-def with_moves_of_states(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
-    """The map with moves that were made from another place of the same state only: imagined, with support 0."""
+def with_certainty(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
+    """The map with its guessed moves marked, and the moves of states that their other places made.
+
+    The latter are imagined, with support 0.
+    """
+    guesses = certain.guessed(record.edge_source, record.edge_action)
+    record = replace(record, edge_guessed=guesses if guesses.any() else None)
     shows = record.node_observation
     made = (record.edge_source, record.edge_action)
     source, action, target = _moves_of_states(certain.machine, certain.place_state, shows, *made)
@@ -77,6 +84,8 @@ def with_moves_of_states(record: CognitiveMap, certain: Certainty) -> CognitiveM
         "edge_probability": np.ones(len(source)),
         "edge_imagined": np.ones(len(source), dtype=bool),
     }
+    if record.edge_guessed is not None:
+        added["edge_guessed"] = np.zeros(len(source), dtype=bool)
     fields: dict[str, Any] = {
         name: np.concatenate([getattr(record, name), values.astype(getattr(record, name).dtype)])
         for name, values in added.items()

@@ -16,6 +16,7 @@ def world_of_map(cognitive_map: CognitiveMap) -> ChanceWorld:
 
     An action that was never taken at a node is not legal there, unless no action was: then all of them stay in place.
     """
+    cognitive_map = cognitive_map.known()
     nodes, actions = cognitive_map.num_nodes, cognitive_map.num_actions
     if nodes == 0:
         raise BadWorld("a map must have at least one node to be a world, got 0")

@@ -131,6 +131,7 @@ Choice = tuple[
 
 def _process(cognitive_map: CognitiveMap) -> list[list[Choice]]:
     """The choices of each node; one that leads nowhere stays, since model checkers want a way on from everywhere."""
+    cognitive_map = cognitive_map.known()
     choices: list[dict[int, list[tuple[int, float, float]]]] = [{} for _ in range(cognitive_map.num_nodes)]
     reward = (
         np.zeros(cognitive_map.num_edges) if cognitive_map.edge_reward is None else cognitive_map.edge_reward

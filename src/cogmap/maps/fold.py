@@ -26,13 +26,20 @@ import scipy.sparse
 from numba import njit
 from numpy.typing import NDArray
 
+from cogmap.maps.canonical import contradicting
 from cogmap.maps.counts import UNKNOWN, Whole
-from cogmap.maps.hmm import UNEXPLAINED, missing_actions
+from cogmap.maps.hmm import UNEXPLAINED
 from cogmap.records import Booleans, Integers, PredictedFutures, Walks
+from cogmap.walks.offered import offered_actions
 
-# Predictions further apart than this (total variation of one test) are of different futures. The fold is tried with
-# each, since models differ in how sure they are, and the shortest account is kept.
-_APART = (0.5, 0.3, 0.8)
+# Predictions further apart than this (total variation of one test) are of different futures. Models differ in how sure
+# they are, and a wrong state early on makes others wrong: so the tree is folded many times, with other thresholds, in
+# other orders, with more or less weight on equal labels, and the shortest account is kept.
+_APART = (0.5, 0.3, 0.8)  # first; then any between the last two
+_SAME = (1, 5, 20)  # balance of two histories with one label; of two labels that are not apart it is 1
+_DISORDER = (0.0, 0.3, 1.0)  # standard deviations of a factor on how often a node was visited, as a logarithm
+_STEPS_FOLDED = 2_000_000  # in all: some seconds
+_SHORTEST = 4  # accounts, of which the one is taken that predicts most
 # Histories on which the model agrees that outweigh one on which it does not. The surest come first, when the machine is
 # small and nothing else is known; what is left then has a machine to contradict.
 _FIRST_WEIGHT, _DECAY = 1000, 5
@@ -62,6 +69,9 @@ class Opinion:
 
     labels: Whole  # (B, N), -1 for none
     apart: Booleans  # (J, J)
+    same: int = 1  # balance of two histories with one label
+    disorder: float = 0.0  # by which histories are taken in another order than by visits
+    seed: int = 0  # of that order
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,21 +110,16 @@ def history_tree(walks: Walks) -> HistoryTree | None:
     return HistoryTree(node, child[:nodes], output[:nodes], visits[:nodes], shows)
 
 
-def offered_actions(walks: Walks) -> Booleans:
-    """(O, A) actions that there are at an observation: taken there, or too seldom expected to be missed."""
-    tries = np.zeros((walks.num_observations, walks.num_actions))
-    made = walks.step_mask()[:, 1:]
-    np.add.at(tries, (walks.observations[:, :-1][made], walks.actions[made]), 1)
-    return ~missing_actions(tries)
-
-
 def fold(tree: HistoryTree, opinion: Opinion, most_states: int = _MOST_STATES) -> Machine:
     """The machine of a tree; with more states than `most_states` it is not finished."""
     label = np.full(len(tree.visits), UNKNOWN, dtype=np.int64)
     there = tree.node >= 0
     label[tree.node[there]] = opinion.labels[there]
     child, output = tree.child.copy(), tree.output.copy()
-    state, root_of = _fold(child, output, tree.visits.copy(), tree.shows, label, opinion.apart, most_states)
+    noise = np.random.default_rng(opinion.seed).normal(0, opinion.disorder, len(label))
+    order = tree.visits * np.exp(noise)
+    said = (label, opinion.apart, opinion.same)
+    state, root_of = _fold(child, output, order, tree.shows, *said, most_states)
     after = child[root_of]  # (Q, A) a node of the tree
     return Machine(
         next_state=np.where(after >= 0, state[after], UNKNOWN).astype(np.int32),
@@ -126,18 +131,18 @@ def fold(tree: HistoryTree, opinion: Opinion, most_states: int = _MOST_STATES) -
 
 def fold_by_codes(
     walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None
-) -> tuple[Machine, Opinion]:
-    """The machine with the shortest account among those that the model's codes lead to, and how they were read.
+) -> list[tuple[Machine, Opinion]]:
+    """The machines with the shortest accounts that the model's codes lead to, and how these were read.
 
     index: (B, N) the row of the predicted futures of each step, -1 for none.
     """
-    best, most = None, min(_MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
+    most = min(_MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
+    found: dict[float, tuple[Machine, Opinion]] = {}
     for opinion in _opinions(walks, index, futures):
-        found = fold(tree, opinion, most if best is None else 2 * best[0].num_states)
-        if best is None or found.length(walks.lengths) < best[0].length(walks.lengths):
-            best = found, opinion
-    assert best is not None  # there is at least one opinion
-    return best
+        machine = fold(tree, opinion, most)
+        found.setdefault(machine.length(walks.lengths), (machine, opinion))
+        most = 2 * found[min(found)][0].num_states
+    return [found[length] for length in sorted(found)[:_SHORTEST]]
 
 
 def with_sure_moves(machine: Machine, walks: Walks, opinion: Opinion) -> Machine:
@@ -185,8 +190,15 @@ def _opinions(walks: Walks, index: Whole, futures: PredictedFutures | None) -> I
     asked_futures = futures.probabilities[asked]
     possible = _possible(futures.tests, asked_futures, shows, offered_actions(walks))
     distance = _distances(asked_futures, possible)
+    if futures.imagined is not None:
+        distance[contradicting(futures.imagined[asked])] = 1.0
     for apart in _APART:
         yield Opinion(labels, distance > apart)
+    rng = np.random.default_rng(0)
+    for seed in range(_STEPS_FOLDED // int(walks.lengths.sum())):
+        apart = rng.uniform(_APART[1], _APART[2])
+        same, disorder = rng.choice(_SAME), rng.choice(_DISORDER)
+        yield Opinion(labels, distance > apart, int(same), disorder, seed)
 
 
 def _possible(tests: Integers, futures: NDArray[np.float32], shows: Whole, offered: Booleans) -> Booleans:
@@ -269,7 +281,7 @@ def _contradicts(one: int, other: int, child: Any, output: Any, shows: Any) -> b
 @njit(cache=True)
 def _join(
     one: int, other: int, weight: int, root: Any, child: Any, output: Any, shows: Any, label: Any, apart: Any,
-    queue: Any, undo: Any,
+    same: int, queue: Any, undo: Any,
 ) -> tuple[int, int, bool]:  # fmt: skip
     """Make two nodes one, and so all that follows both. Returns the labels' balance, entries to undo, if it holds."""
     balance, written = 0, 0
@@ -284,7 +296,8 @@ def _join(
             return balance, written, False
         root[there] = here
         if label[here] >= 0 and label[there] >= 0:
-            balance += -weight if apart[label[here], label[there]] else 1
+            agree = same if label[here] == label[there] else 1
+            balance += -weight if apart[label[here], label[there]] else agree
         undo[written, 0], undo[written, 1] = there, -1
         written += 1
         for action in range(child.shape[1]):
@@ -325,7 +338,7 @@ def _next_open(states: Any, root: Any, child: Any, number: Any, put_off: Any, vi
 
 @njit(cache=True)
 def _fold(
-    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, most_states: int
+    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, same: int, most_states: int
 ) -> tuple[Any, Any]:
     """(H,) the state of each node, -1 for none, and (Q,) the node of each state."""
     nodes, num_actions = child.shape
@@ -352,7 +365,7 @@ def _fold(
             if (node, state) in contradicted:
                 continue
             balance, written, holds = _join(
-                states[state], node, weight, root, child, output, shows, label, apart, queue, undo
+                states[state], node, weight, root, child, output, shows, label, apart, same, queue, undo
             )
             _take_back(written, root, child, undo)
             possible |= holds
@@ -362,7 +375,7 @@ def _fold(
                 most, which = balance, state
         if which >= 0:
             _, written, _ = _join(
-                states[which], node, weight, root, child, output, shows, label, apart, queue, undo
+                states[which], node, weight, root, child, output, shows, label, apart, same, queue, undo
             )
             for entry in range(written):  # visits of all that were joined
                 if undo[entry, 1] < 0:

@@ -9,11 +9,9 @@ with the shortest description:
 - add edges from each state to where its other actions lead, for moves that slip (`slips`), and drop edges that no step
   needs;
 - drop states that no step needs, such as those of a model that is not localised yet;
-- lead moves elsewhere that some steps contradict, if there is no chance in the world (`reroute`);
-- split states whose moves depend on the labels of the guess, or on the way they are entered (`doubt`), and merge again
-  what makes no difference;
-- split: double every state with a hidden bit that tends to stay as it is, let expectation-maximisation find what the
-  bit is good for, and merge again what it is not good for.
+- split states that may be several (`splits`), and merge again what makes no difference.
+
+The search may be stopped at any time: the shortest account so far is kept.
 
 Noise, chance in moves, rare and absorbing places and places that walks start from but never return to need no rules of
 their own: what the walks need stays, whatever it is.
@@ -23,27 +21,17 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import coo_array, csgraph
 
+from cogmap.maps.account import ROUNDS, Account, Log, OutOfTime, account, hardened
 from cogmap.maps.counts import Whole
-from cogmap.maps.description import chance_of_moves, description_length, likeliest_edges
-from cogmap.maps.description import likeliest_targets as likeliest_targets
+from cogmap.maps.description import chance_of_moves, likeliest_targets
 from cogmap.maps.distance import StateDistances
-from cogmap.maps.doubt import depends_on, entries, entropies, last_times
-from cogmap.maps.hmm import Expectation, maximise
-from cogmap.maps.reroute import reroute
-from cogmap.maps.states import (
-    LEAST_COUNT,
-    StateCounts,
-    count_states,
-    join_states,
-    with_slips,
-    without_edges,
-    without_unused,
-)
+from cogmap.maps.splits import KINDS_OF_SPLIT, split_states
+from cogmap.maps.states import StateCounts, count_states, join_states, with_slips, without_edges
 from cogmap.records import Booleans, Floats, Walks
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
@@ -51,19 +39,14 @@ from cogmap.records import Booleans, Floats, Walks
 _RADII = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 _RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
 _POLISHED = 3  # of all proposals, the shortest ones
-_ROUNDS = 6  # of expectation-maximisation that settle a proposal
-_ROUNDS_OF_SPLIT = 30  # a new bit starts from nothing
 _SLIPS = 0.1  # of the moves of a state that may lead where another action does
 _FEWEST_DROPPED = 0.05  # of the edges that seem unneeded
-_ROUNDS_OF_DOUBT, _STARTS_OF_DOUBT = 200, 8  # about one start in three finds the states
-_STEPS_OF_DOUBT = 16_000_000  # steps times rounds: some seconds; with longer walks there are fewer
-_STAYS = 0.9  # chance that a new hidden bit stays as it is
 _PAIRS = 6  # nearest pairs that are tried to be merged
 _RARER = 0.3  # of the other's visits
 _SELDOM = 6  # states visited least that are tried to be dropped
 _POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
-_SPLITS = 20  # at the most; most maps need none
-_KINDS_OF_SPLIT = ("reroute", "label", "entry", "doubt", "bit")  # the dearest last
+_SPLITS = 30  # at the most; most maps need none
+_STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split may fail
 _LABELS = 3000  # that the search starts from at the most, the most frequent ones
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
@@ -72,75 +55,73 @@ LONGEST = 600.0  # seconds of a search, if no other time is given
 _SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
 
-@dataclass(frozen=True, eq=False)
-class Account:
-    """States, what the walks say of them, and how long it all takes to say."""
-
-    found: Expectation
-    length: float  # nats
-
-    @property
-    def counts(self) -> StateCounts:
-        return self.found.counts
-
-    @property
-    def num_states(self) -> int:
-        return self.found.counts.num_states
-
-
-def account(walks: Walks, counts: StateCounts, rounds: int = _ROUNDS) -> Account:
-    """The account that these counts come to after some rounds of expectation-maximisation."""
-    found = maximise(walks, without_unused(counts), rounds)
-    return Account(found, description_length(found))
-
-
 def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST) -> Account:
     """The shortest account of the walks that the search finds from first guesses.
 
-    A guess are labels of the steps (B, N), -1 for none. seconds: after these nothing more is tried, and what is under
-    way is finished.
+    A guess are labels of the steps (B, N), -1 for none. seconds: after these the shortest so far is taken.
     """
     until = time.monotonic() + seconds
     some = _some_walks(walks)
-    few = walks if len(some) == walks.num_walks else walks.rows(some)
-    best = _shortest(few, guesses if few is walks else [steps[some] for steps in guesses], until)
-    if few is walks:
-        return best
-    return _drop_edges(walks, account(walks, best.counts))
+    if len(some) == walks.num_walks:
+        return _within_time(Log(walks, until), lambda log: _shortest(log, guesses))
+    few = Log(walks.rows(some), until)
+    best = _within_time(few, lambda log: _shortest(log, [steps[some] for steps in guesses]))
+    return _within_time(Log(walks, until), lambda log: _drop_edges(log, account(log, best.counts)))
 
 
-def _shortest(walks: Walks, guesses: Sequence[Whole], until: float) -> Account:
-    proposals, guess = _proposals(walks, guesses)
-    best = _best(_all_without_unneeded(walks, _settled(walks, proposals)))
+def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
+    """What a search finds, or the shortest account that it made until its time was up."""
+    try:
+        return search(log)
+    except OutOfTime:
+        assert log.shortest is not None  # the first account is made in any case
+        return log.shortest
+
+
+def _shortest(log: Log, guesses: Sequence[Whole]) -> Account:
+    starts = _starts(log, guesses)
+    near = [start for start in starts if start.best.length < _FAR * min(each.best.length for each in starts)]
+    proposals = [each for start in starts for each in (start.first, start.best)]
+    proposals += [each for start in near for each in start.merges]
+    best = _best(_all_without_unneeded(log, _settled(log, proposals)))
+    guess = min(starts, key=lambda start: start.best.length).guess
     kind, failed = 0, 0  # a kind of split is repeated as long as it helps
+    # Splits are drawn at random, so that one that failed may help the next time: of short walks that costs little.
+    again = min(max(_STEPS_OF_ATTEMPTS // int(log.walks.lengths.sum()), 1), _MOST_ATTEMPTS)
     for turn in range(_SPLITS):
-        if not _may_hide_states(best[0]) or failed == len(_KINDS_OF_SPLIT) or time.monotonic() > until:
+        if not best[0].may_hide_states() or failed == again * len(KINDS_OF_SPLIT):
             break
-        split = _split(walks, best[0], _KINDS_OF_SPLIT[kind], guess, turn)
-        after = _best([*best, *(_drop_unneeded(walks, each) for each in split[:1]), *split[1:]])
+        split = _split(log, best[0], KINDS_OF_SPLIT[kind], guess, turn)
+        after = _best([*best, *(_drop_unneeded(log, each) for each in split[:1]), *split[1:]])
         if after[0].length < best[0].length - _SETTLED:
             failed = 0
         else:
-            kind, failed = (kind + 1) % len(_KINDS_OF_SPLIT), failed + 1
+            kind, failed = (kind + 1) % len(KINDS_OF_SPLIT), failed + 1
         best = after
-    return _slipping(
-        walks, _drop_unneeded(walks, _merge_pairs(walks, best[0], until), _without_state_or_slip)
-    )
+    return _slipping(log, _drop_unneeded(log, _merge_pairs(log, best[0]), _without_state_or_slip))
 
 
-def _proposals(walks: Walks, guesses: Sequence[Whole]) -> tuple[list[Account], Whole]:
-    """Accounts from the guesses that are worth it, as they are and with states merged; and the best guess."""
-    counts = [_counted(walks, steps) for steps in guesses]
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a guess comes to: as it is, with one merge if that is shorter, and the merges that are not tried yet."""
+
+    guess: Whole
+    first: Account
+    best: Account
+    merges: Iterator[Account]
+
+
+def _starts(log: Log, guesses: Sequence[Whole]) -> list[Start]:
+    """The guesses that are not too many labels to compare, each with one merge: it says which are worth the others."""
+    counts = [_counted(log, steps) for steps in guesses]
     most = max(_MOST_COMPARISONS, _comparisons(counts[0]))
-    worth = [number for number, each in enumerate(counts) if _comparisons(each) <= most]
-    firsts = [account(walks, counts[number]) for number in worth]
-    # One merge of each says which guesses are not worth the others.
-    merges = [_merges(walks, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:])) for first in firsts]
-    tried = [min(first, next(merge), key=_length) for first, merge in zip(firsts, merges, strict=True)]
-    shortest = min(map(_length, tried))
-    near = [merge for merge, one in zip(merges, tried, strict=True) if one.length < _FAR * shortest]
-    best_guess = guesses[worth[int(np.argmin([one.length for one in tried]))]]
-    return [*firsts, *tried, *(each for merge in near for each in merge)], best_guess
+    starts = []
+    for guess, each in zip(guesses, counts, strict=True):
+        if _comparisons(each) <= most:
+            first = account(log, each)
+            merges = _merges(log, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:]))
+            starts.append(Start(guess, first, min(first, next(merges), key=_length), merges))
+    return starts
 
 
 def _length(of: Account) -> float:
@@ -165,58 +146,58 @@ def _best(accounts: Iterable[Account]) -> list[Account]:
 
 
 def _settled(
-    walks: Walks, proposals: Iterable[Account], most: int = _POLISHED, enough: float = np.inf
+    log: Log, proposals: Iterable[Account], most: int = _POLISHED, enough: float = np.inf
 ) -> list[Account]:
     """The best proposals, polished, the best first: a round shows which one is worth all of them.
 
     enough: the length that it must be below, for that.
     """
-    once = _best(_polish(walks, each, 1) for each in _best(proposals)[:most])
-    return _best([_polish(walks, once[0]), *once[1:]]) if once[0].length < enough else once
+    once = _best(_polish(log, each, 1) for each in _best(proposals)[:most])
+    return _best([_polish(log, once[0]), *once[1:]]) if once[0].length < enough else once
 
 
-def _counted(walks: Walks, steps: Whole) -> StateCounts:
+def _counted(log: Log, steps: Whole) -> StateCounts:
     """The counts of labels (B, N), without rare ones, which are many where several bottlenecks disagree."""
     visits = np.bincount(steps[steps >= 0], minlength=1)
     if len(visits) > _LABELS:
         kept = np.zeros(len(visits), dtype=bool)
         kept[np.argsort(-visits, kind="stable")[:_LABELS]] = True
         steps = np.where((steps >= 0) & kept[steps], steps, -1)
-    return count_states(steps, walks, len(visits))
+    return count_states(steps, log.walks, len(visits))
 
 
-def _merges(walks: Walks, counts: StateCounts, radii: Iterable[float]) -> Iterator[Account]:
+def _merges(log: Log, counts: StateCounts, radii: Iterable[float]) -> Iterator[Account]:
     """Accounts with states merged that are within each radius of each other."""
     distances, before = StateDistances(counts), set[int]()
     for radius in radii:
         group, groups = distances.merged(radius)
         if groups not in before:
-            yield _dropped_once(walks, account(walks, join_states(counts, group, groups)))
+            yield _dropped_once(log, account(log, join_states(counts, group, groups)))
             before.add(groups)
 
 
-def _polish(walks: Walks, current: Account, rounds: int = _POLISHING) -> Account:
+def _polish(log: Log, current: Account, rounds: int = _POLISHING) -> Account:
     """Drop and merge until the description gets no shorter."""
     for _ in range(rounds):
         before = current.length
-        current = _best(_dropped_once(walks, each) for each in _variants(walks, current))[0]
-        current = _drop_edges(walks, current)
-        current = _best([current, *_merges(walks, current.counts, _RADII_AGAIN)])[0]
+        current = _best(_dropped_once(log, each) for each in _variants(log, current))[0]
+        current = _drop_edges(log, current)
+        current = _best([current, *_merges(log, current.counts, _RADII_AGAIN)])[0]
         if current.length > before - _SETTLED:
             break
     return current
 
 
-def _variants(walks: Walks, current: Account) -> Iterator[Account]:
+def _variants(log: Log, current: Account) -> Iterator[Account]:
     """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
-    yield account(walks, current.counts, 2 * _ROUNDS)
-    yield _hardened(walks, current)
-    yield from _joined(walks, current)
-    if _may_hide_states(current):
-        yield _widened(walks, current)
+    yield account(log, current.counts, 2 * ROUNDS)
+    yield hardened(log, current)
+    yield from _joined(log, current)
+    if current.may_hide_states():
+        yield _widened(log, current)
 
 
-def _merge_pairs(walks: Walks, current: Account, until: float) -> Account:
+def _merge_pairs(log: Log, current: Account) -> Account:
     """Nearest pairs of states merged one at a time, where that makes the description shorter.
 
     A wrong row sets two states of one place apart; merged, its few counts are outvoted.
@@ -225,17 +206,17 @@ def _merge_pairs(walks: Walks, current: Account, until: float) -> Account:
     while True:
         pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
         for one, other in pairs:
-            if (one, other) in tried or time.monotonic() > until:
+            if (one, other) in tried:
                 continue
             tried.add((one, other))
             number = np.arange(current.num_states) - (np.arange(current.num_states) > one)
             number[one] = number[other]
-            merged = account(walks, join_states(current.counts, number, current.num_states - 1))
-            merged = _drop_edges(walks, merged)
-            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * _name(current):
-                merged = _drop_edges(walks, _widened(walks, merged))
+            merged = account(log, join_states(current.counts, number, current.num_states - 1))
+            merged = _drop_edges(log, merged)
+            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * current.name:
+                merged = _drop_edges(log, _widened(log, merged))
             # Two states of one place lose nothing but what they had fitted to chance.
-            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * _name(current):
+            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * current.name:
                 current, tried = merged, set()
                 break
         else:
@@ -262,41 +243,36 @@ def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
     ]
 
 
-def _joined(walks: Walks, current: Account) -> Iterator[Account]:
+def _joined(log: Log, current: Account) -> Iterator[Account]:
     """With all rare states that have the same likeliest targets as another, whatever they show, merged with it."""
     group = np.arange(current.num_states)
     for rare, usual in _same_moves(current.counts)[::-1]:
         group[rare] = group[usual]
     distinct, group = np.unique(group, return_inverse=True)
     if len(distinct) < current.num_states:
-        yield account(walks, join_states(current.counts, group.ravel(), len(distinct)))
+        yield account(log, join_states(current.counts, group.ravel(), len(distinct)))
 
 
-def _hardened(walks: Walks, current: Account) -> Account:
-    """Settled again from the likeliest state of each step alone: soft counts forget a wrong edge only slowly."""
-    return account(walks, count_states(current.found.path, walks, current.num_states))
-
-
-def _widened(walks: Walks, current: Account) -> Account:
+def _widened(log: Log, current: Account) -> Account:
     """Settled again with more edges: an action may lead where another one does, or nowhere.
 
     Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
     lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
     """
-    return account(walks, with_slips(current.counts, _SLIPS), 2 * _ROUNDS)
+    return account(log, with_slips(current.counts, _SLIPS), 2 * ROUNDS)
 
 
-def _slipping(walks: Walks, current: Account) -> Account:
+def _slipping(log: Log, current: Account) -> Account:
     """With all edges by which moves slip alike, if that is shorter: a rare one was dropped, or no code had it."""
     slips = chance_of_moves(current.counts).slips
     if slips is None:
         return current
     return min(
-        current, _drop_edges(walks, account(walks, slips.added_to(current.counts), 2 * _ROUNDS)), key=_length
+        current, _drop_edges(log, account(log, slips.added_to(current.counts), 2 * ROUNDS)), key=_length
     )
 
 
-def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) -> Account:
+def _drop_edges(log: Log, current: Account, least: float = _FEWEST_DROPPED) -> Account:
     """Without edges that the walks lose less by than their description takes, as long as that makes it shorter.
 
     Of two edges that can stand in for each other only one is unneeded: if all are too many, fewer are tried,
@@ -315,7 +291,7 @@ def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) 
         dropped[
             unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
         ] = True
-        shorter = account(walks, without_edges(counts, dropped), _ROUNDS // 2)
+        shorter = account(log, without_edges(counts, dropped), ROUNDS // 2)
         if shorter.length > current.length - _SETTLED:
             share /= 4
         else:
@@ -323,9 +299,9 @@ def _drop_edges(walks: Walks, current: Account, least: float = _FEWEST_DROPPED) 
     return current
 
 
-def _dropped_once(walks: Walks, current: Account) -> Account:
+def _dropped_once(log: Log, current: Account) -> Account:
     """Without the edges that seem unneeded, all at once, to compare proposals."""
-    return _drop_edges(walks, current, 1.0)
+    return _drop_edges(log, current, 1.0)
 
 
 def _loss(current: Account) -> Floats:
@@ -336,32 +312,32 @@ def _loss(current: Account) -> Floats:
     return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
 
 
-def _all_without_unneeded(walks: Walks, accounts: Sequence[Account]) -> Iterator[Account]:
+def _all_without_unneeded(log: Log, accounts: Sequence[Account]) -> Iterator[Account]:
     """Accounts, the shortest first, without unneeded states.
 
     An account stays as it is if the walks alone take longer to say than another one: with fewer states they take more.
     """
     shortest = np.inf
     for each in accounts:
-        less = _drop_unneeded(walks, each) if -each.found.log_likelihood < shortest else each
+        less = _drop_unneeded(log, each) if -each.found.log_likelihood < shortest else each
         shortest = min(shortest, less.length)
         yield less
 
 
-def _without_state(walks: Walks, current: Account, state: int) -> Account:
-    return _without_states(walks, current, np.arange(current.num_states) == state)
+def _without_state(log: Log, current: Account, state: int) -> Account:
+    return _without_states(log, current, np.arange(current.num_states) == state)
 
 
-def _without_state_or_slip(walks: Walks, current: Account, state: int) -> Account:
+def _without_state_or_slip(log: Log, current: Account, state: int) -> Account:
     """Without one state. A rare one may stand in for an edge that is missing, of a move that slips."""
-    without, visits = _without_state(walks, current, state), current.counts.visits
+    without, visits = _without_state(log, current, state), current.counts.visits
     if without.length < current.length - _SETTLED or visits[state] > _RARER * visits.mean():
         return without
-    return _drop_edges(walks, _widened(walks, without)) if _may_hide_states(current) else without
+    return _drop_edges(log, _widened(log, without)) if current.may_hide_states() else without
 
 
 def _drop_unneeded(
-    walks: Walks, current: Account, without: Callable[[Walks, Account, int], Account] = _without_state
+    log: Log, current: Account, without: Callable[[Log, Account, int], Account] = _without_state
 ) -> Account:
     """Without the states that walks only pass through or hardly visit, if the others explain the walks in fewer words.
 
@@ -371,15 +347,15 @@ def _drop_unneeded(
     """
     transient = _transient(current.counts)
     if transient.any() and not transient.all():
-        rest = _without_states(walks, current, transient)
-        if rest.length >= current.length and _may_hide_states(current):
-            rest = _drop_edges(walks, _widened(walks, rest))
+        rest = _without_states(log, current, transient)
+        if rest.length >= current.length and current.may_hide_states():
+            rest = _drop_edges(log, _widened(log, rest))
         if rest.length < current.length:
-            current = _polish(walks, rest)
+            current = _polish(log, rest)
     while current.num_states > 1:
         seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
         suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
-        tried = (without(walks, current, state) for state in suspects)
+        tried = (without(log, current, state) for state in suspects)
         shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
         if shorter is None:
             return current
@@ -387,9 +363,9 @@ def _drop_unneeded(
     return current
 
 
-def _without_states(walks: Walks, current: Account, dropped: Booleans) -> Account:
+def _without_states(log: Log, current: Account, dropped: Booleans) -> Account:
     number = np.where(dropped, -1, np.cumsum(~dropped) - 1)
-    return account(walks, join_states(current.counts, number, int((~dropped).sum())), 2 * _ROUNDS)
+    return account(log, join_states(current.counts, number, int((~dropped).sum())), 2 * ROUNDS)
 
 
 def _transient(counts: StateCounts) -> Booleans:
@@ -403,134 +379,14 @@ def _transient(counts: StateCounts) -> Booleans:
     return np.asarray(left[part])
 
 
-def _may_hide_states(current: Account) -> bool:
-    """Whether some states' moves are in doubt, or some step is unexplained."""
-    return current.found.unexplained > 0 or bool((entropies(current.counts) > _name(current)).any())
-
-
-def _split(walks: Walks, current: Account, kind: str, guess: Whole, seed: int) -> list[Account]:
+def _split(log: Log, current: Account, kind: str, guess: Whole, seed: int) -> list[Account]:
     """Accounts with states split, and merged again where that was of no use."""
-    if kind == "reroute":
-        return _rerouted(walks, current)
-    if kind == "doubt":
-        twice = _near_doubt(current)
-        if twice.all():
-            return []  # the chance is the world's
-        split = min(_twice(walks, current.counts, twice, seed), key=_length)
-    elif kind == "bit":
-        if not _depends_on_past(walks, current):
-            return []
-        every = np.ones(current.num_states, dtype=bool)
-        split = account(walks, _doubled(current.counts, every, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
-    else:
-        reason = entries(walks, current.found.path) if kind == "entry" else guess
-        labels = _where_in_doubt(walks, current, reason)
-        if labels is None:
-            return []
-        split = account(walks, count_states(labels, walks, int(labels.max()) + 1), 2 * _ROUNDS)
-    return _settled(walks, [split, *_merges(walks, split.counts, _RADII[1::2])], 2, current.length)
-
-
-def _depends_on_past(walks: Walks, current: Account) -> bool:
-    """Whether some state's next one depends on how it was entered, or on where its action led the last time."""
-    path = current.found.path.astype(np.int64)
-    reasons = (entries(walks, path), last_times(walks, path))
-    return any(depends_on(walks, path, reason, current.num_states).any() for reason in reasons)
-
-
-def _rerouted(walks: Walks, current: Account) -> list[Account]:
-    """An account of the likeliest moves alone, some of them led elsewhere; none if there is none to lead."""
-    counts = current.counts
-    table = reroute(walks, likeliest_targets(counts), counts.shows(), current.found.path)
-    if table is None:
+    split = split_states(log, current, kind, guess, seed)
+    if split is None:
         return []
-    source, action = np.nonzero(table >= 0)
-    row = source * np.int64(counts.num_actions) + action
-    moves = replace(
-        counts, row=row, target=table[source, action], count=np.maximum(counts.tries[row], 2 * LEAST_COUNT)
-    )
-    return [account(walks, moves)]
-
-
-def _where_in_doubt(walks: Walks, current: Account, reason: Whole) -> Whole | None:
-    """(B, N) a label for each state, and one for each reason (B, N) of a state that may hide several; None if none may.
-
-    A state may if its moves are in doubt and depend on the reason.
-    """
-    path = current.found.path.astype(np.int64)
-    doubtful = entropies(current.counts) > _name(current)
-    doubtful &= depends_on(walks, path, reason, current.num_states)
-    if not doubtful.any():
-        return None
-    label = np.where(doubtful[path], reason + 1, 0) * current.num_states + path
-    distinct, number = np.unique(np.where(walks.step_mask(), label, -1), return_inverse=True)
-    return number.reshape(path.shape) - int(distinct[0] == -1)
-
-
-def _twice(walks: Walks, counts: StateCounts, twice: Booleans, seed: int) -> Iterator[Account]:
-    """Accounts with some states (V,) twice, from several random likings if the walks are few."""
-    steps = int(walks.lengths.sum())
-    rounds = min(max(_STEPS_OF_DOUBT // steps, _ROUNDS_OF_SPLIT), _ROUNDS_OF_DOUBT)
-    for start in range(min(max(_STEPS_OF_DOUBT // (steps * rounds), 1), _STARTS_OF_DOUBT)):
-        rng = np.random.default_rng([seed, start])
-        yield _hardened(walks, account(walks, _doubled(counts, twice, rng), rounds))
-
-
-def _near_doubt(current: Account) -> Booleans:
-    """(V,) states whose moves are in doubt, and those next to them.
-
-    Two floors that are one state have one state with the door open, too, in which no move is in doubt.
-    """
-    counts = current.counts
-    doubtful = entropies(counts) > _name(current)
-    source = counts.row // counts.num_actions
-    near = doubtful.copy()
-    near[counts.target[doubtful[source]]] = True
-    near[source[doubtful[counts.target]]] = True
-    return near
-
-
-def _doubled(counts: StateCounts, twice: Booleans, rng: np.random.Generator) -> StateCounts:
-    """Some states (V,) twice: moves between them mostly keep the bit, and each has a random liking for one.
-
-    Where only some are, their first copy likes the likeliest target of a move, and the second one the others.
-    """
-    copies = 1 + twice.astype(np.int64)
-    place = np.cumsum(copies) - copies  # of the first copy
-    source, action = np.divmod(counts.row, counts.num_actions)
-    kept = np.where(twice[source] & twice[counts.target], _STAYS, 0.5)
-    in_doubt = twice[source] & (np.bincount(counts.row)[counts.row] > 1) & (not twice.all())
-    likeliest = likeliest_edges(counts)
-    rows, targets, shares = [], [], []
-    for bit in (0, 1):
-        for bit_after in (0, 1):
-            there = (bit < copies[source]) & (bit_after < copies[counts.target])
-            stays = np.where(bit == bit_after, kept, 1 - kept) * copies[counts.target] / 2
-            liking = np.where(in_doubt & (likeliest != (bit == 0)), 1 - _STAYS, 1) * (
-                0.5 + rng.random(len(stays))
-            )
-            rows.append(((place[source] + bit) * counts.num_actions + action)[there])
-            targets.append((place[counts.target] + bit_after)[there])
-            shares.append((counts.count * stays * liking / copies[source])[there])
-    row, target, count = (np.concatenate(parts) for parts in (rows, targets, shares))
-    order = np.lexsort((target, row))
-    liking = rng.random(counts.num_states)
-    again = twice[counts.seen_at]
-    seen_at = np.concatenate([place[counts.seen_at], place[counts.seen_at][again] + 1])
-    seen_order = np.argsort(seen_at, kind="stable")
-    first = np.stack([counts.first * np.where(twice, liking, 1), counts.first * (1 - liking)], axis=1)
-    seen_count = counts.seen_count / copies[counts.seen_at]
-    return StateCounts(
-        first=first[np.stack([copies > 0, twice], axis=1)],
-        row=row[order],
-        target=target[order].astype(np.int32),
-        count=count[order],
-        seen_at=seen_at[seen_order].astype(np.int32),
-        seen=np.concatenate([counts.seen, counts.seen[again]])[seen_order],
-        seen_count=np.concatenate([seen_count, seen_count[again]])[seen_order],
-        num_actions=counts.num_actions,
-        num_observations=counts.num_observations,
-    )
+    if kind == "reroute":  # there are no more states than before
+        return [split]
+    return _settled(log, [split, *_merges(log, split.counts, _RADII[1::2])], 2, current.length)
 
 
 def _some_walks(walks: Walks) -> Whole:
@@ -538,8 +394,3 @@ def _some_walks(walks: Walks) -> Whole:
     order = np.random.default_rng(0).permutation(walks.num_walks)
     enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), SEARCH_STEPS)) + 1
     return np.sort(order[:enough])
-
-
-def _name(current: Account) -> float:
-    """Nats that the name of a state takes."""
-    return float(np.log(max(current.num_states, 2)))

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from cogmap.maps.counts import Whole, count_sightings, count_transitions
 from cogmap.records import Floats, Walks
+from cogmap.walks.offered import WRONG, missing_actions
 
 # Expected counts below this are dropped: they are sums of posteriors near zero, not steps of a walk.
 LEAST_COUNT = 1e-2
-_WRONG = 0.02  # of the expected tries of an action: fewer are steps at wrong states
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,20 +155,13 @@ def never_taken_at_sight(counts: StateCounts) -> NDArray[np.bool_]:
     return missing_actions(at_sight)
 
 
-def missing_actions(tries: Floats) -> NDArray[np.bool_]:
-    """Where an action was expected at least ten times in a row (n, A) of tries, and less than half a one counted."""
-    share = tries.sum(axis=0) / max(tries.sum(), 1e-9)
-    expected = tries.sum(axis=1, keepdims=True) * share
-    return np.asarray((expected >= 10) & (tries < np.maximum(0.5, _WRONG * expected)))
-
-
 def taken_for_granted(counts: StateCounts) -> Floats:
     """(V * A,) how much likelier an action is in each state than everywhere: what cannot be done says where one is."""
     tries = counts.tries.reshape(counts.num_states, counts.num_actions)
     share = tries.sum(axis=0) / max(tries.sum(), 1e-9)
     never = never_taken(counts)
     possible = np.where(never, 0.0, share).sum(axis=1, keepdims=True)
-    return np.where(never, _WRONG, 1 / np.maximum(possible, 1e-9)).ravel()
+    return np.where(never, WRONG, 1 / np.maximum(possible, 1e-9)).ravel()
 
 
 def sums(of: Whole, values: Floats, rows: int) -> Floats:

@@ -121,7 +121,8 @@ def chance_on(cognitive_map: CognitiveMap, plan: Plan) -> float:
 
 
 def moves_of_map(cognitive_map: CognitiveMap) -> Moves:
-    """The moves of a map as the arithmetic of policies takes them."""
+    """The known moves of a map as the arithmetic of policies takes them."""
+    cognitive_map = cognitive_map.known()
     row = cognitive_map.edge_source.astype(np.int64) * cognitive_map.num_actions + cognitive_map.edge_action
     shape = (cognitive_map.num_nodes * cognitive_map.num_actions, cognitive_map.num_nodes)
     allowed = np.zeros(shape[0], dtype=bool)

@@ -40,6 +40,7 @@ class TrainingData:
     reading: TextReading | None = None  # of a text
     concept: Integers | None = None  # (B,) of each walk of `map_walks`, where a text has its truth beside it
     concept_names: Labels = ()
+    map_seconds: float | None = None  # that are left for the maps; None for no limit
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import time
 import weakref
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, get_args
 
@@ -317,7 +317,7 @@ def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> 
     save_tensors(folder / MODEL_FILE, trainer.model.state_dict())
     run = load_run(folder, device=device)
     if trainer.has_codes:
-        task_of(data.task).build_maps(run, data)
+        task_of(data.task).build_maps(run, replace(data, map_seconds=trainer.seconds_left))
     (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
 
 

@@ -5,6 +5,7 @@ A run has two maps: the minimal one, and the paper's for comparison.
 
 from __future__ import annotations
 
+import time
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +23,6 @@ from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapK
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
 from cogmap.tasks.states import map_of_states
-from cogmap.training.config import TRAINING_SHARE
 from cogmap.walks.log import WalkLog, total_steps, walk_parts
 from cogmap.walks.quantize import save_node_views, without_views
 
@@ -58,10 +58,11 @@ def build_maps(run: Run, data: TrainingData) -> None:
     if not run.has_network:
         save_map(run.folder / MAP_FILES["minimal"], map_walks(run, data.walks, "minimal"))
         return
+    began = time.perf_counter()
     walks, codes, predicted = _encoded(run, data.walks)
-    minutes = run.training.minutes
-    seconds = LONGEST if minutes is None else 60 * minutes * (1 - TRAINING_SHARE)
-    maps = {kind: map_of_codes(run, codes, walks, kind, predicted, seconds) for kind in MAP_FILES}
+    maps: dict[MapKind, CognitiveMap] = {"paper": map_of_codes(run, codes, walks, "paper", predicted)}
+    left = LONGEST if data.map_seconds is None else data.map_seconds - (time.perf_counter() - began)
+    maps["minimal"] = map_of_codes(run, codes, walks, "minimal", predicted, left)
     maps["minimal"] = _counted(maps["minimal"], data.walks)
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
@@ -106,11 +107,17 @@ def map_of_codes(
 ) -> CognitiveMap:
     """The map of walks from their codes, from what the model predicts after these, and beside what it predicts next."""
     from cogmap.models.futures import predicted_futures
+    from cogmap.models.imagination import imagined_futures
     from cogmap.models.tdb import TDB
 
     assert isinstance(run.model, TDB)  # a vanilla model has no codes
-    futures = predicted_futures(run.model, unique_codes(codes)[0], walks)
-    return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=seconds)
+    code_tuples, index = unique_codes(codes)
+    began = time.perf_counter()
+    futures = predicted_futures(run.model, code_tuples, walks)
+    if futures is not None and kind == "minimal":
+        futures = replace(futures, imagined=imagined_futures(run.model, index, walks))
+    left = seconds - (time.perf_counter() - began)
+    return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left)
 
 
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:

@@ -133,6 +133,14 @@ class Trainer:
         return replace(self.config, minutes=max(left, 0.3 * whole) / 60 / TRAINING_SHARE)
 
     @property
+    def seconds_left(self) -> float | None:
+        """Of the minutes allowed, for the map; a tenth of them at the least. None without a limit."""
+        if self.config.minutes is None:
+            return None
+        whole = 60 * self.config.minutes
+        return max(whole - self.spent_before - self.seconds, (1 - TRAINING_SHARE) * whole)
+
+    @property
     def finished(self) -> bool:
         allowed = self.limits.training_seconds
         out_of_time = allowed is not None and self.seconds >= allowed
