@@ -17,9 +17,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from cogmap.baselines.clone_blocks import CloneBlocks
+from cogmap.baselines.cscg import PSEUDOCOUNT
 from cogmap.environments.room import AliasedRoom
-from cogmap.maps.clone_blocks import CloneBlocks
-from cogmap.maps.clones import PSEUDOCOUNT
 from cogmap.records import Walks
 from cogmap.walks.sample import sample_walks
 

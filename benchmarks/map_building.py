@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 from cogmap.environments.room import AliasedRoom
-from cogmap.maps.counts import unique_codes
-from cogmap.maps.hmm import expect
-from cogmap.maps.search import find_states
+from cogmap.hmm.counts import unique_codes
+from cogmap.hmm.inference import expect
 from cogmap.records import Codes, Walks
+from cogmap.search.shortest import find_states
 from cogmap.walks.sample import sample_walks
 
 DENSE_WALKS = 64

@@ -14,11 +14,11 @@ from collections import defaultdict
 import numpy as np
 
 from cogmap.environments.room import AliasedRoom
+from cogmap.hmm.counts import Counts, count_transitions, unique_codes
 from cogmap.maps.build import build_map
-from cogmap.maps.cluster import hamming_clusters
-from cogmap.maps.counts import Counts, count_transitions, unique_codes
-from cogmap.maps.layout import layout_map
+from cogmap.maps.paper import hamming_clusters
 from cogmap.records import Codes, CognitiveMap, Walks
+from cogmap.report.layout import layout_map
 from cogmap.walks.sample import sample_walks
 
 from ._timing import best_seconds

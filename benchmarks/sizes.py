@@ -16,7 +16,7 @@ from benchmarks.training import base_config
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.evaluation.ged import true_map
-from cogmap.maps.counts import count_transitions
+from cogmap.hmm.counts import count_transitions
 from cogmap.models.inference import encode_and_predict
 from cogmap.models.tdb import make_model
 from cogmap.planning.shortest_paths import solve_many

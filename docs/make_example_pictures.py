@@ -12,7 +12,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 import cogmap
-from cogmap.maps.layout import layout_map
+from cogmap.report.layout import layout_map
 from cogmap.report.map_figures import draw_map
 from cogmap.report.room_figures import add_legend
 from cogmap.report.style import save_figure, styled

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cogmap import load_run
 from cogmap.evaluation.concepts import load_concepts
-from cogmap.maps.layout import layout_map
+from cogmap.report.layout import layout_map
 from cogmap.report.map_figures import concept_figure
 from cogmap.report.style import save_figure
 from cogmap.runs.folder import CONCEPTS_FILE

@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from cogmap.evaluation.places import true_places
-from cogmap.maps.layout import layout_map
 from cogmap.planning.shortest_paths import solve
+from cogmap.report.layout import layout_map
 from cogmap.report.map_figures import draw_map, points_at_places
 from cogmap.report.room_figures import cell_centres, draw_walk, draw_world
 from cogmap.report.style import save_figure

@@ -12,7 +12,19 @@ import cogmap.records
 
 PACKAGE = Path(cogmap.records.__file__).parent
 ROOMS = [
-    *("environments", "walks", "models", "training", "maps", "planning", "evaluation", "report"),
+    *(
+        "environments",
+        "walks",
+        "models",
+        "training",
+        "hmm",
+        "search",
+        "maps",
+        "baselines",
+        "planning",
+        "evaluation",
+        "report",
+    ),
     *("runs", "tasks", "experiments", "app", "commands", "cli"),
 ]  # from left to right
 SHARED = {

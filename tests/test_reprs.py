@@ -5,9 +5,9 @@ import xml.etree.ElementTree as ElementTree
 import numpy as np
 import pytest
 
-from cogmap.maps.layout import layout_map
 from cogmap.records import CognitiveMap, Plan, Walks
 from cogmap.report.colours import observation_colours
+from cogmap.report.layout import layout_map
 
 
 def grid_map(height=3, width=4, labels=("red", "blue", "wood"), actions=("north", "south", "west", "east")):

@@ -16,7 +16,7 @@ from cogmap.experiments.cell_scores import exactness, scores_of
 from cogmap.experiments.cells import Cell, CellJob, attempt_cell, measure, read_cell
 from cogmap.experiments.comparison import LogData, compare, cut, default_sizes, table_lines
 from cogmap.experiments.worlds import WORLDS, WorldData, bench_cells, never_made, unseen_moves
-from cogmap.maps.hmm import count_states
+from cogmap.hmm.states import count_states
 from cogmap.maps.store import save_map
 from cogmap.records import TableWorld, Walks
 from cogmap.tasks.states import map_of_states

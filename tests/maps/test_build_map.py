@@ -10,9 +10,9 @@ import pytest
 from coded_worlds import Coding, encode, grid
 
 from cogmap.errors import BadConfig, BadRun
+from cogmap.hmm.counts import unique_codes
 from cogmap.maps.build import build_map
-from cogmap.maps.cluster import hamming_clusters
-from cogmap.maps.counts import unique_codes
+from cogmap.maps.paper import hamming_clusters
 from cogmap.records import Codes, CognitiveMap, Walks
 
 NO_NEIGHBOURS = (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from cogmap.errors import BadRun
+from cogmap.hmm.counts import count_transitions
 from cogmap.maps.canonical import canonical_codes, deeper_futures, usual_observation
-from cogmap.maps.counts import count_transitions
 from cogmap.records import PredictedFutures
 
 

@@ -6,16 +6,10 @@ import numpy as np
 import pytest
 
 from cogmap.environments.machines import MachineWorld, load_machine, random_machine, score_machine
-from cogmap.maps.fold import (
-    Opinion,
-    _distances,
-    _possible,
-    fold,
-    history_tree,
-    with_sure_moves,
-)
-from cogmap.maps.reroute import reroute
+from cogmap.maps.fold import fold, history_tree, with_sure_moves
+from cogmap.maps.opinions import Opinion, _distances, _possible
 from cogmap.records import Walks
+from cogmap.search.reroute import reroute
 from cogmap.walks.offered import offered_actions
 from cogmap.walks.sample import Agent, sample_walks
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from coded_worlds import Coded, Coding, cube, encode, grid, true_edges_right
 
+from cogmap.hmm.counts import unique_codes
 from cogmap.maps.build import build_map
-from cogmap.maps.counts import unique_codes
 from cogmap.planning.shortest_paths import next_node_table
 from cogmap.records import Codes, CognitiveMap, TableWorld, Walks
 

@@ -12,7 +12,7 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import BadConfig, BadWalks
 from cogmap.evaluation.ged import true_map
-from cogmap.maps.belief import belief_model, read_walks, with_signs
+from cogmap.hmm.belief import belief_model, read_walks, with_signs
 from cogmap.planning.localise import track, whereabouts
 from cogmap.walks.sample import Agent, sample_walks
 

@@ -12,8 +12,8 @@ from cogmap.environments.egocentric.scene import Finish
 from cogmap.errors import MissingExtra
 from cogmap.evaluation.closed_loop import goals_reached_from_pixels
 from cogmap.evaluation.ged import true_map
-from cogmap.maps.layout import layout_map
 from cogmap.report import room3d_film, room3d_page
+from cogmap.report.layout import layout_map
 from cogmap.report.room3d_page import (
     Room3dMaterial,
     clusters_figure,

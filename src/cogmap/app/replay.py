@@ -10,7 +10,7 @@ from cogmap.app import schema
 from cogmap.app.security import Deadline
 from cogmap.app.shown_map import ShownMap
 from cogmap.errors import BadWalks, NotOnMap
-from cogmap.maps.belief import BeliefModel
+from cogmap.hmm.belief import BeliefModel
 from cogmap.planning.localise import MIN_CERTAINTY, track
 from cogmap.planning.shortest_paths import transition_graph
 from cogmap.records import Booleans, Floats, Integers, Truth, Walks

@@ -17,12 +17,12 @@ from cogmap.app.bodies import encode_columns
 from cogmap.errors import BadRun, NotOnMap
 from cogmap.evaluation.places import NodePlaces, true_places
 from cogmap.files import read_bytes
-from cogmap.maps.belief import BeliefModel, belief_model
-from cogmap.maps.layout import layout_map
+from cogmap.hmm.belief import BeliefModel, belief_model
 from cogmap.maps.store import load_map
 from cogmap.planning.shortest_paths import next_node_table, observation_index, transition_graph
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, TableWorld, Truth, Walks
 from cogmap.report.colours import side_by_side
+from cogmap.report.layout import layout_map
 from cogmap.runs.folder import MapKind
 
 _DIGITS = 4  # of a coordinate: a ten-thousandth of a cell

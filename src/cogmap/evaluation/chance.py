@@ -17,7 +17,7 @@ from cogmap.environments.chance import moves_of
 from cogmap.environments.policies import best_policy, mean_rewards, quickest_policy
 from cogmap.errors import BadWalks, NoPath
 from cogmap.evaluation.ged import true_map
-from cogmap.maps.belief import belief_model, read_walks
+from cogmap.hmm.belief import belief_model, read_walks
 from cogmap.planning.navigator import Navigator
 from cogmap.planning.policies import DISCOUNT, find_policy
 from cogmap.planning.steppers import TableStepper

@@ -12,7 +12,7 @@ from cogmap.experiments.cell_rows import Row
 from cogmap.records import ChanceWorld, CognitiveMap, Integers, Truth, Walks
 
 if TYPE_CHECKING:
-    from cogmap.maps.belief import Read
+    from cogmap.hmm.belief import Read
     from cogmap.runs.run import Run
 
 NEAR = 0.05  # mean total variation of moves up to which a map of a world with chance counts as exact
@@ -66,7 +66,7 @@ def _map_predicts_more(run: Run, walks: Walks) -> bool:
 
 
 def _read(found: CognitiveMap, walks: Walks) -> Read:
-    from cogmap.maps.belief import belief_model, read_walks
+    from cogmap.hmm.belief import belief_model, read_walks
 
     return read_walks(belief_model(found), walks.observations, walks.actions, walks.lengths)
 
@@ -95,10 +95,10 @@ def exactness(found: CognitiveMap, position: Integers, walks: Walks, truth: Trut
 
     With chance: a node for each place, and moves that are as likely as they should be within `NEAR`.
     """
+    from cogmap.baselines.automata import outputs_on_moves
     from cogmap.environments.machines import machine_of_world, score_machine
     from cogmap.evaluation.chance import probability_distance
     from cogmap.evaluation.places import is_exact
-    from cogmap.maps.automata import outputs_on_moves
     from cogmap.maps.machine import machine_of_map
 
     if isinstance(truth.world, ChanceWorld):

@@ -14,9 +14,11 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import coo_array, csgraph
 
-from cogmap.maps.build import build_map, explained_share
-from cogmap.maps.counts import UNKNOWN, Counts, Whole, majority, spread, unique_codes
-from cogmap.maps.hmm import StateCounts, expect
+from cogmap.hmm.counts import UNKNOWN, Counts, Whole, majority, spread, unique_codes
+from cogmap.hmm.inference import expect
+from cogmap.hmm.states import StateCounts
+from cogmap.maps.build import build_map
+from cogmap.maps.paper import explained_share
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
 from cogmap.walks.family import base_targets
 

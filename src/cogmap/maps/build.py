@@ -8,31 +8,25 @@ from dataclasses import replace
 import numpy as np
 
 from cogmap.errors import BadConfig
-from cogmap.maps.belief import with_signs
-from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, deeper_futures, usual_observation
-from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
-from cogmap.maps.cluster import (
-    hamming_clusters,
-    merge_same_neighbours,
-    nearest_retained,
-    threshold_edges,
-    well_connected,
-)
-from cogmap.maps.counts import (
+from cogmap.hmm.belief import with_signs
+from cogmap.hmm.counts import (
     UNKNOWN,
-    Counts,
     Whole,
     check_codes,
     count_sightings,
-    count_transitions,
     majority,
+    small,
     spread,
     unique_codes,
 )
-from cogmap.maps.hmm import StateCounts, expect
-from cogmap.maps.search import LONGEST, find_states
-from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, paper_warnings, trust
+from cogmap.hmm.inference import expect
+from cogmap.hmm.states import StateCounts
+from cogmap.maps.canonical import canonical_codes
+from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
+from cogmap.maps.paper import paper_clusters, paper_map
+from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutures, Walks
+from cogmap.search.shortest import LONGEST, find_states
 
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
@@ -68,29 +62,8 @@ def build_map(
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
         return _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds)
-    return _paper(
-        code_tuples, index, walks, t_ratio, _clusters(code_tuples, index, walks, d_hamming, futures, cluster)
-    )
-
-
-def _clusters(
-    code_tuples: Whole,
-    index: Whole,
-    walks: Walks,
-    d_hamming: float,
-    futures: PredictedFutures | None,
-    cluster: Callable[[Whole], Whole] | None,
-) -> Whole:
-    """(J,) the cluster of each tuple, for the paper's builder."""
-    if cluster is not None:
-        return cluster(code_tuples)
-    if futures is None:
-        return hamming_clusters(code_tuples, d_hamming)
-    seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
-    usual, visits = usual_observation(seen.code, seen.observation, seen.count, len(code_tuples))
-    moves = count_transitions(index, walks.actions, len(code_tuples), walks.num_actions)
-    deeper = deeper_futures(futures, moves)
-    return canonical_codes(deeper, np.arange(len(code_tuples)), usual, visits, NEARLY_SAME_FUTURE)
+    found = cluster(code_tuples) if cluster else paper_clusters(code_tuples, index, walks, d_hamming, futures)
+    return paper_map(code_tuples, index, walks, t_ratio, found)
 
 
 def _guesses(code_tuples: Whole, index: Whole, walks: Walks, futures: PredictedFutures | None) -> list[Whole]:
@@ -201,14 +174,14 @@ def minimal_record(
     visits = counts.visits
     return CognitiveMap(
         kind="minimal",
-        node_observation=_int32(counts.shows()),
-        node_support=_int32(np.rint(visits)),
-        edge_source=_int32(row // counts.num_actions),
-        edge_action=_int32(row % counts.num_actions),
+        node_observation=small(counts.shows()),
+        node_support=small(np.rint(visits)),
+        edge_source=small(row // counts.num_actions),
+        edge_action=small(row % counts.num_actions),
         edge_target=counts.target[edges],
-        edge_support=_int32(np.rint(count)),
-        code_tuples=_int32(code_tuples),
-        code_node=_int32(code_node),
+        edge_support=small(np.rint(count)),
+        code_tuples=small(code_tuples),
+        code_node=small(code_node),
         num_observations=walks.num_observations,
         num_actions=walks.num_actions,
         explained=trusted.by_map,
@@ -257,68 +230,6 @@ def _means(key: Whole, value: Floats, asked: Whole, otherwise: Floats) -> Floats
     mean = np.bincount(which.reshape(-1), weights=value) / np.bincount(which.reshape(-1))
     place = np.minimum(np.searchsorted(distinct, asked), len(distinct) - 1)
     return np.where(distinct[place] == asked, mean[place], otherwise)
-
-
-def _paper(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:
-    """The paper's steps 2 and 3, from the clusters (J,) of step 1."""
-    clusters = int(cluster.max(initial=-1)) + 1
-    counts = count_transitions(spread(cluster, index), walks.actions, clusters, walks.num_actions)
-    graph = threshold_edges(counts, t_ratio)  # step 2
-    retained = well_connected(graph)
-    node = merge_same_neighbours(graph, retained)  # (clusters,)
-    edges = _edges_between_nodes(graph, node)
-    code_node = spread(spread(node, nearest_retained(counts, retained)), cluster)  # (J,) step 3
-    steps = spread(code_node, index)
-    seen = count_sightings(steps, walks.observations, edges.num_codes, walks.num_observations)
-    explained = explained_share(steps, walks, edges)
-    usual, visits = usual_observation(seen.code, seen.observation, seen.count, edges.num_codes)
-    return CognitiveMap(
-        kind="paper",
-        node_observation=_int32(usual),
-        node_support=_int32(visits),
-        edge_source=_int32(edges.source),
-        edge_action=_int32(edges.action),
-        edge_target=_int32(edges.target),
-        edge_support=_int32(edges.count),
-        code_tuples=_int32(code_tuples),
-        code_node=_int32(code_node),
-        num_observations=walks.num_observations,
-        num_actions=walks.num_actions,
-        explained=explained,
-        warnings=paper_warnings(edges, explained),
-        observation_labels=walks.observation_labels,
-        action_labels=walks.action_labels,
-    )
-
-
-def _edges_between_nodes(graph: Counts, node: Whole) -> Counts:
-    """The edges of retained codes as edges of their nodes; counts of equal edges are summed."""
-    source, target, nodes = node[graph.source], node[graph.target], int(node.max(initial=-1)) + 1
-    kept = (source >= 0) & (target >= 0)
-    key = (source[kept] * np.int64(graph.num_actions) + graph.action[kept]) * nodes + target[kept]
-    distinct, which = np.unique(key, return_inverse=True)
-    count = np.bincount(which, weights=graph.count[kept], minlength=len(distinct)).astype(np.int64)
-    row, target = np.divmod(distinct, max(nodes, 1))
-    source, action = np.divmod(row, graph.num_actions)
-    return Counts(source, action, target, count, nodes, graph.num_actions)
-
-
-def explained_share(steps: Whole, walks: Walks, edges: Counts) -> float:
-    """The share of all moves between consecutive steps (B, N) that follow one of `edges`."""
-    flows = count_transitions(steps, walks.actions, edges.num_codes, edges.num_actions)
-    follows = np.isin(_edge_keys(flows), _edge_keys(edges))
-    return float(flows.count[follows].sum() / (walks.lengths - 1).sum())
-
-
-def _edge_keys(edges: Counts) -> Whole:
-    row = edges.source.astype(np.int64) * edges.num_actions + edges.action
-    return row * max(edges.num_codes, 1) + edges.target
-
-
-def _int32(values: Whole | Floats) -> Integers:
-    """As 32-bit integers, and as 64-bit ones where they do not fit."""
-    fits = not values.size or (values.min() >= -(2**31) and values.max() < 2**31)
-    return values.astype(np.int32 if fits else np.int64)
 
 
 def _check_choice(kind: str, t_ratio: float, d_hamming: float) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from cogmap.maps.counts import Counts, Whole, next_codes
+from cogmap.hmm.counts import Counts, Whole, next_codes
 from cogmap.records import Floats, PredictedFutures
 
 # The largest total variation between predictions of one future. Below it, different places were merged: heads that

@@ -12,14 +12,15 @@ from typing import Any
 
 import numpy as np
 
-from cogmap.maps.account import Account
-from cogmap.maps.counts import UNKNOWN, Whole
-from cogmap.maps.description import likeliest_targets
+from cogmap.hmm.counts import UNKNOWN, Whole
+from cogmap.hmm.states import StateCounts, count_states
+from cogmap.hmm.steps import UNEXPLAINED
 from cogmap.maps.fold import Machine, Opinion, fold, fold_by_codes, history_tree, with_sure_moves
-from cogmap.maps.hmm import UNEXPLAINED, StateCounts, count_states
 from cogmap.maps.machine import classes_of_places
 from cogmap.maps.trust import HeldOut, trust
 from cogmap.records import Booleans, CognitiveMap, Floats, PredictedFutures, Walks
+from cogmap.search.account import Account
+from cogmap.search.description import likeliest_targets
 
 # Of the steps: where fewer follow moves that are sure, most of the machine could as well be another. Rare moves are few
 # steps, even if they are many moves.

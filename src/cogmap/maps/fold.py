@@ -17,28 +17,19 @@ as on the pages of a shop, are states those of a Moore machine: histories with n
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import scipy.sparse
 from numba import njit
-from numpy.typing import NDArray
 
-from cogmap.maps.canonical import contradicting
-from cogmap.maps.counts import UNKNOWN, Whole
-from cogmap.maps.hmm import UNEXPLAINED
+from cogmap.hmm.counts import UNKNOWN, Whole
+from cogmap.hmm.steps import UNEXPLAINED
+from cogmap.maps.opinions import Opinion, opinions
 from cogmap.records import Booleans, Integers, PredictedFutures, Walks
 from cogmap.walks.offered import offered_actions
 
-# Predictions further apart than this (total variation of one test) are of different futures. Models differ in how sure
-# they are, and a wrong state early on makes others wrong: so the tree is folded many times, with other thresholds, in
-# other orders, with more or less weight on equal labels, and the shortest account is kept.
-_APART = (0.5, 0.3, 0.8)  # first; then any between the last two
-_SAME = (1, 5, 20)  # balance of two histories with one label; of two labels that are not apart it is 1
-_DISORDER = (0.0, 0.3, 1.0)  # standard deviations of a factor on how often a node was visited, as a logarithm
-_STEPS_FOLDED = 2_000_000  # in all: some seconds
 _SHORTEST = 4  # accounts, of which the one is taken that predicts most
 # Histories on which the model agrees that outweigh one on which it does not. The surest come first, when the machine is
 # small and nothing else is known; what is left then has a machine to contradict.
@@ -47,7 +38,6 @@ _MOST_STATES = 3000  # more are no machine that the walks can teach
 _STEPS_A_STATE = (
     20  # on average at the least: with noise in it, a tree folds into as many states as it has nodes
 )
-_MOST_LABELS = 2000  # whose predictions are compared, pair by pair: some seconds; rarer ones have no say
 _WITNESSES = 2  # against each other state that a move could have led to
 _MOST_CELLS = 1 << 24  # nodes times actions, some hundred megabytes while it is folded
 
@@ -61,17 +51,6 @@ class HistoryTree:
     output: Whole  # (H, A) the observation that the action gave
     visits: Whole  # (H,) steps
     shows: Whole  # (H,) nodes of one state have the same: the last observation if it decides which actions there are
-
-
-@dataclass(frozen=True, eq=False)
-class Opinion:
-    """A guess of the states of steps, such as the model's codes, and which of its labels are of different states."""
-
-    labels: Whole  # (B, N), -1 for none
-    apart: Booleans  # (J, J)
-    same: int = 1  # balance of two histories with one label
-    disorder: float = 0.0  # by which histories are taken in another order than by visits
-    seed: int = 0  # of that order
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +117,7 @@ def fold_by_codes(
     """
     most = min(_MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
     found: dict[float, tuple[Machine, Opinion]] = {}
-    for opinion in _opinions(walks, index, futures):
+    for opinion in opinions(walks, index, futures):
         machine = fold(tree, opinion, most)
         found.setdefault(machine.length(walks.lengths), (machine, opinion))
         most = 2 * found[min(found)][0].num_states
@@ -173,68 +152,6 @@ def _strange(machine: Machine, opinion: Opinion) -> Booleans:
     shape = (machine.num_states, len(opinion.apart))
     labels = scipy.sparse.csr_array((share, (state, label)), shape=shape)
     return np.asarray(labels @ opinion.apart.astype(np.float64) > 0.5)
-
-
-def _opinions(walks: Walks, index: Whole, futures: PredictedFutures | None) -> Iterator[Opinion]:
-    """The model's codes as labels, read in several ways."""
-    if futures is None:
-        yield Opinion(np.where(index >= 0, 0, UNKNOWN), np.zeros((1, 1), dtype=np.bool_))
-        return
-    visits = np.bincount(index[index >= 0], minlength=len(futures.probabilities))
-    asked = np.argsort(-visits, kind="stable")[:_MOST_LABELS]
-    number = np.full(len(visits), UNKNOWN)
-    number[asked] = np.arange(len(asked))
-    labels = np.where(index >= 0, number[index], UNKNOWN)
-    shows = np.zeros(len(asked), dtype=np.int64)  # a step of each label says what it shows
-    shows[labels[labels >= 0]] = walks.observations[labels >= 0]
-    asked_futures = futures.probabilities[asked]
-    possible = _possible(futures.tests, asked_futures, shows, offered_actions(walks))
-    distance = _distances(asked_futures, possible)
-    if futures.imagined is not None:
-        distance[contradicting(futures.imagined[asked])] = 1.0
-    for apart in _APART:
-        yield Opinion(labels, distance > apart)
-    rng = np.random.default_rng(0)
-    for seed in range(_STEPS_FOLDED // int(walks.lengths.sum())):
-        apart = rng.uniform(_APART[1], _APART[2])
-        same, disorder = rng.choice(_SAME), rng.choice(_DISORDER)
-        yield Opinion(labels, distance > apart, int(same), disorder, seed)
-
-
-def _possible(tests: Integers, futures: NDArray[np.float32], shows: Whole, offered: Booleans) -> Booleans:
-    """(J, T) tests whose every action there is at what is predicted before it; of others a model knows nothing."""
-    if offered.all():
-        return np.ones((len(shows), len(tests)), dtype=np.bool_)
-    number = {tuple(test[test >= 0].tolist()): place for place, test in enumerate(tests)}
-    seen = futures.argmax(axis=2)  # (J, T)
-    possible = np.zeros((len(shows), len(tests)), dtype=np.bool_)
-    for actions in sorted(number, key=len):
-        place, before = number[actions], number.get(actions[:-1])
-        if len(actions) == 1:
-            possible[:, place] = offered[shows, actions[0]]
-        elif before is not None:
-            possible[:, place] = possible[:, before] & offered[seen[:, before], actions[-1]]
-    return possible
-
-
-@njit(cache=True)
-def _distances(futures: Any, possible: Any) -> Any:
-    """(J, J) the largest total variation over tests that are possible for both; nearly 1 is not looked at further."""
-    apart = np.zeros((len(futures), len(futures)), dtype=np.float32)
-    for one in range(len(futures)):
-        for other in range(one):
-            most = 0.0
-            for test in range(futures.shape[1]):
-                if not (possible[one, test] and possible[other, test]):
-                    continue
-                differing = 0.0
-                for observation in range(futures.shape[2]):
-                    differing += abs(futures[one, test, observation] - futures[other, test, observation])
-                most = max(most, differing / 2)
-                if most > 0.95:
-                    break
-            apart[one, other] = apart[other, one] = most
-    return apart
 
 
 @njit(cache=True)

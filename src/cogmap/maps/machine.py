@@ -17,7 +17,7 @@ import numpy as np
 
 from cogmap.errors import BadOutput
 from cogmap.files import write_json, write_whole
-from cogmap.maps.counts import UNKNOWN, Whole
+from cogmap.hmm.counts import UNKNOWN, Whole
 from cogmap.records import Booleans, CognitiveMap, Integers, Labels, label_of
 
 SUFFIXES = (".dot", ".json")

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from cogmap.maps.hmm import expect
-from cogmap.maps.states import LEAST_COUNT, StateCounts
+from cogmap.hmm.inference import expect
+from cogmap.hmm.states import LEAST_COUNT, StateCounts
 from cogmap.records import CognitiveMap, Floats, Walks
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadRun, BadWalks
 from cogmap.files import read_arrays, write_arrays
-from cogmap.maps.hmm import StateCounts
+from cogmap.hmm.states import StateCounts
 from cogmap.records import CognitiveMap
 from cogmap.walks.vocabulary import MOST_INDICES, check_labels
 

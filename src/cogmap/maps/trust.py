@@ -9,8 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cogmap.maps.counts import Counts, Whole
-from cogmap.maps.hmm import StateCounts, predict
+from cogmap.hmm.counts import Counts, Whole
+from cogmap.hmm.inference import predict
+from cogmap.hmm.states import StateCounts
 from cogmap.records import Booleans, Floats, Integers, Walks
 from cogmap.walks.cut import FEW_WALKS, cut_walks
 

@@ -1,6 +1,6 @@
 """Where on the map the agent is: by the belief filter of the map, by its codes, or by elimination.
 - On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist.
-- On any other map the belief filter decides (`maps/belief.py`), with codes as evidence by how much they were worth on
+- On any other map the belief filter decides (`hmm/belief.py`), with codes as evidence by how much they were worth on
   held-out walks. Where it is in doubt, the codes decide, if they stand for a node.
 - Without codes, and on a map without chance, elimination decides: it starts with every node that shows the first
   observation, follows the actions, and drops the nodes that contradict the next observation. It is the filter's answer
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cogmap.errors import BadRun
-from cogmap.maps.belief import SURPRISE, Read, belief_model, code_rows, read_walks
+from cogmap.hmm.belief import SURPRISE, Read, belief_model, code_rows, read_walks
 from cogmap.records import Codes, CognitiveMap, Floats, Integers
 
 MIN_CERTAINTY = 0.9  # of the likeliest node, for the agent to be sure

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.errors import BadConfig, NotOnMap
-from cogmap.maps.belief import SURPRISE, belief_model
+from cogmap.hmm.belief import SURPRISE, belief_model
 from cogmap.planning.localise import MIN_CERTAINTY, has_chance
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import (

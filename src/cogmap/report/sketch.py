@@ -6,9 +6,9 @@ from html import escape
 
 import numpy as np
 
-from cogmap.maps.layout import layout_map
 from cogmap.records import CognitiveMap, label_of
 from cogmap.report.colours import observation_colours
+from cogmap.report.layout import layout_map
 
 _STEP, _MARGIN, _RADIUS = 46.0, 24.0, 11.0  # pixels of an edge, around the map, of a node
 _MOST = 600  # nodes: a larger sketch would be a blot

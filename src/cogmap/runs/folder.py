@@ -22,7 +22,7 @@ from cogmap.evaluation.concepts import NodeConcepts, load_concepts
 from cogmap.evaluation.scores import Scores
 from cogmap.evaluation.text_baselines import TextBaselines, load_baselines
 from cogmap.files import read_arrays, read_json, read_json_lines, write_json
-from cogmap.maps.hmm import StateCounts
+from cogmap.hmm.states import StateCounts
 from cogmap.maps.store import load_map, load_states
 from cogmap.models.config import ModelConfig, with_current_names
 from cogmap.records import CognitiveMap, Labels, Truth, Walks

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
-from cogmap.maps.hmm import predict
+from cogmap.hmm.inference import predict
 from cogmap.planning.localise import Belief, read_history, whereabouts
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve

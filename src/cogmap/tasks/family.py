@@ -277,7 +277,7 @@ def _builder(run: Run, kind: str) -> Callable[[Codes, Walks], CognitiveMap]:
     """How a room is mapped from its codes and walks."""
     from cogmap.maps.atlas import room_map
     from cogmap.maps.build import D_HAMMING, build_map
-    from cogmap.maps.cluster import hamming_clusters
+    from cogmap.maps.paper import hamming_clusters
     from cogmap.planning.localise import nodes_by_code
 
     if kind == "paper":

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cogmap.errors import BadRun
+from cogmap.hmm.counts import unique_codes
 from cogmap.maps.build import build_map
-from cogmap.maps.counts import unique_codes
 from cogmap.maps.recount import count_again
-from cogmap.maps.search import LONGEST
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
+from cogmap.search.shortest import LONGEST
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
 from cogmap.tasks.states import map_of_states
@@ -205,7 +205,7 @@ def material_of(
     run: Run, walks: Walks | None = None, truth: Truth | None = None, kind: MapKind = "minimal"
 ) -> Material:
     """All that a run holds for a report on one of its maps; with walks, also how it reads and scores on them."""
-    from cogmap.maps.layout import layout_map
+    from cogmap.report.layout import layout_map
     from cogmap.report.material import Material, read_with
 
     found = run.map_of(kind)

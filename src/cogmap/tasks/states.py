@@ -13,11 +13,12 @@ from typing import Any, get_args
 
 import numpy as np
 
+from cogmap.baselines.cscg import CloneOptions, learn_clones
 from cogmap.errors import BadConfig, BadOutput
 from cogmap.files import write_json
+from cogmap.hmm.inference import expect, predict
+from cogmap.hmm.states import StateCounts
 from cogmap.maps.build import minimal_record
-from cogmap.maps.clones import CloneOptions, learn_clones
-from cogmap.maps.hmm import StateCounts, expect, predict
 from cogmap.maps.store import save_map, save_states
 from cogmap.maps.trust import HeldOut, Trust, hold_out, trust
 from cogmap.records import CognitiveMap, Walks
@@ -58,7 +59,7 @@ def _learned(
     if method == "cscg":
         graph = learn_clones(held.kept, held.apart, _clone_options(choices), tell)
         return graph.counts, f"CSCG({graph.clones} clones)"
-    from cogmap.maps.automata import learn_automaton
+    from cogmap.baselines.automata import learn_automaton
 
     _known_choices(choices, ("minutes", "seed"), method)
     return learn_automaton(held.kept, method, choices.get("minutes")), _NAMES[method]

@@ -205,7 +205,7 @@ def _prompt_line(row: InContextRow, all_read: bool) -> str:
 
 def write_report(run: Run, walks: Path | None, beside: Run | None) -> Path:
     """The page of a text: it has no places to be scored at, and no plans to be shown."""
-    from cogmap.maps.layout import layout_map
+    from cogmap.report.layout import layout_map
     from cogmap.report.text_page import TextMaterial, write_text_report
     from cogmap.tasks.reporting import learn_command, report_command
 

@@ -1,0 +1,396 @@
+"""The shortest true account of walks: the states and edges whose description, with the walks under it, is the shortest.
+
+First guesses are labels of the steps: canonical codes with and without what is seen. They are many and a few are
+wrong. From there the search proposes other sets of states, lets expectation-maximisation settle each, and keeps the one
+with the shortest description:
+
+- merge states whose futures are nearly the same (`distance`), from cautiously to boldly, and rare states with those
+  that have the same moves, whatever they show: noise;
+- add edges from each state to where its other actions lead, for moves that slip (`slips`), and drop edges that no step
+  needs;
+- drop states that no step needs, such as those of a model that is not localised yet;
+- split states that may be several (`splits`), and merge again what makes no difference.
+
+The search may be stopped at any time: the shortest account so far is kept.
+
+Noise, chance in moves, rare and absorbing places and places that walks start from but never return to need no rules of
+their own: what the walks need stays, whatever it is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import coo_array, csgraph
+
+from cogmap.hmm.counts import Whole
+from cogmap.hmm.states import StateCounts, count_states, join_states, with_slips, without_edges
+from cogmap.records import Booleans, Floats, Walks
+from cogmap.search.account import ROUNDS, Account, Log, OutOfTime, account, hardened
+from cogmap.search.description import chance_of_moves, likeliest_targets
+from cogmap.search.distance import StateDistances
+from cogmap.search.splits import KINDS_OF_SPLIT, split_states
+
+# Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
+# distinguishes them was tried 20 times, and a larger radius would merge them.
+_RADII = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
+_RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
+_POLISHED = 3  # of all proposals, the shortest ones
+_SLIPS = 0.1  # of the moves of a state that may lead where another action does
+_FEWEST_DROPPED = 0.05  # of the edges that seem unneeded
+_PAIRS = 6  # nearest pairs that are tried to be merged
+_RARER = 0.3  # of the other's visits
+_SELDOM = 6  # states visited least that are tried to be dropped
+_POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
+_SPLITS = 30  # at the most; most maps need none
+_STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split may fail
+_LABELS = 3000  # that the search starts from at the most, the most frequent ones
+_FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
+_MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
+SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
+LONGEST = 600.0  # seconds of a search, if no other time is given
+_SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
+
+
+def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST) -> Account:
+    """The shortest account of the walks that the search finds from first guesses.
+
+    A guess are labels of the steps (B, N), -1 for none. seconds: after these the shortest so far is taken.
+    """
+    until = time.monotonic() + seconds
+    some = _some_walks(walks)
+    if len(some) == walks.num_walks:
+        return _within_time(Log(walks, until), lambda log: _shortest(log, guesses))
+    few = Log(walks.rows(some), until)
+    best = _within_time(few, lambda log: _shortest(log, [steps[some] for steps in guesses]))
+    return _within_time(Log(walks, until), lambda log: _drop_edges(log, account(log, best.counts)))
+
+
+def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
+    """What a search finds, or the shortest account that it made until its time was up."""
+    try:
+        return search(log)
+    except OutOfTime:
+        assert log.shortest is not None  # the first account is made in any case
+        return log.shortest
+
+
+def _shortest(log: Log, guesses: Sequence[Whole]) -> Account:
+    starts = _starts(log, guesses)
+    near = [start for start in starts if start.best.length < _FAR * min(each.best.length for each in starts)]
+    proposals = [each for start in starts for each in (start.first, start.best)]
+    proposals += [each for start in near for each in start.merges]
+    best = _best(_all_without_unneeded(log, _settled(log, proposals)))
+    guess = min(starts, key=lambda start: start.best.length).guess
+    kind, failed = 0, 0  # a kind of split is repeated as long as it helps
+    # Splits are drawn at random, so that one that failed may help the next time: of short walks that costs little.
+    again = min(max(_STEPS_OF_ATTEMPTS // int(log.walks.lengths.sum()), 1), _MOST_ATTEMPTS)
+    for turn in range(_SPLITS):
+        if not best[0].may_hide_states() or failed == again * len(KINDS_OF_SPLIT):
+            break
+        split = _split(log, best[0], KINDS_OF_SPLIT[kind], guess, turn)
+        after = _best([*best, *(_drop_unneeded(log, each) for each in split[:1]), *split[1:]])
+        if after[0].length < best[0].length - _SETTLED:
+            failed = 0
+        else:
+            kind, failed = (kind + 1) % len(KINDS_OF_SPLIT), failed + 1
+        best = after
+    return _slipping(log, _drop_unneeded(log, _merge_pairs(log, best[0]), _without_state_or_slip))
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """What a guess comes to: as it is, with one merge if that is shorter, and the merges that are not tried yet."""
+
+    guess: Whole
+    first: Account
+    best: Account
+    merges: Iterator[Account]
+
+
+def _starts(log: Log, guesses: Sequence[Whole]) -> list[Start]:
+    """The guesses that are not too many labels to compare, each with one merge: it says which are worth the others."""
+    counts = [_counted(log, steps) for steps in guesses]
+    most = max(_MOST_COMPARISONS, _comparisons(counts[0]))
+    starts = []
+    for guess, each in zip(guesses, counts, strict=True):
+        if _comparisons(each) <= most:
+            first = account(log, each)
+            merges = _merges(log, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:]))
+            starts.append(Start(guess, first, min(first, next(merges), key=_length), merges))
+    return starts
+
+
+def _length(of: Account) -> float:
+    return of.length
+
+
+def _comparisons(counts: StateCounts) -> float:
+    """Targets that are compared in one sweep of the distances; random codes have many for each move."""
+    alike = np.bincount(counts.shows()).astype(float) ** 2
+    targets = len(counts.count) / max(len(np.unique(counts.row)), 1)
+    return float(alike.sum() * counts.num_actions * targets**2)
+
+
+def _best(accounts: Iterable[Account]) -> list[Account]:
+    """The shortest few, each with another length."""
+    ordered = sorted(accounts, key=_length)
+    return [
+        each
+        for before, each in zip([None, *ordered], ordered, strict=False)
+        if before is None or each.length > before.length + _SETTLED
+    ][:_POLISHED]
+
+
+def _settled(
+    log: Log, proposals: Iterable[Account], most: int = _POLISHED, enough: float = np.inf
+) -> list[Account]:
+    """The best proposals, polished, the best first: a round shows which one is worth all of them.
+
+    enough: the length that it must be below, for that.
+    """
+    once = _best(_polish(log, each, 1) for each in _best(proposals)[:most])
+    return _best([_polish(log, once[0]), *once[1:]]) if once[0].length < enough else once
+
+
+def _counted(log: Log, steps: Whole) -> StateCounts:
+    """The counts of labels (B, N), without rare ones, which are many where several bottlenecks disagree."""
+    visits = np.bincount(steps[steps >= 0], minlength=1)
+    if len(visits) > _LABELS:
+        kept = np.zeros(len(visits), dtype=bool)
+        kept[np.argsort(-visits, kind="stable")[:_LABELS]] = True
+        steps = np.where((steps >= 0) & kept[steps], steps, -1)
+    return count_states(steps, log.walks, len(visits))
+
+
+def _merges(log: Log, counts: StateCounts, radii: Iterable[float]) -> Iterator[Account]:
+    """Accounts with states merged that are within each radius of each other."""
+    distances, before = StateDistances(counts), set[int]()
+    for radius in radii:
+        group, groups = distances.merged(radius)
+        if groups not in before:
+            yield _dropped_once(log, account(log, join_states(counts, group, groups)))
+            before.add(groups)
+
+
+def _polish(log: Log, current: Account, rounds: int = _POLISHING) -> Account:
+    """Drop and merge until the description gets no shorter."""
+    for _ in range(rounds):
+        before = current.length
+        current = _best(_dropped_once(log, each) for each in _variants(log, current))[0]
+        current = _drop_edges(log, current)
+        current = _best([current, *_merges(log, current.counts, _RADII_AGAIN)])[0]
+        if current.length > before - _SETTLED:
+            break
+    return current
+
+
+def _variants(log: Log, current: Account) -> Iterator[Account]:
+    """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
+    yield account(log, current.counts, 2 * ROUNDS)
+    yield hardened(log, current)
+    yield from _joined(log, current)
+    if current.may_hide_states():
+        yield _widened(log, current)
+
+
+def _merge_pairs(log: Log, current: Account) -> Account:
+    """Nearest pairs of states merged one at a time, where that makes the description shorter.
+
+    A wrong row sets two states of one place apart; merged, its few counts are outvoted.
+    """
+    tried: set[tuple[int, int]] = set()
+    while True:
+        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
+        for one, other in pairs:
+            if (one, other) in tried:
+                continue
+            tried.add((one, other))
+            number = np.arange(current.num_states) - (np.arange(current.num_states) > one)
+            number[one] = number[other]
+            merged = account(log, join_states(current.counts, number, current.num_states - 1))
+            merged = _drop_edges(log, merged)
+            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * current.name:
+                merged = _drop_edges(log, _widened(log, merged))
+            # Two states of one place lose nothing but what they had fitted to chance.
+            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * current.name:
+                current, tried = merged, set()
+                break
+        else:
+            return current
+
+
+def _lost(current: Account, merged: Account) -> float:
+    return current.found.log_likelihood - merged.found.log_likelihood
+
+
+def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
+    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise.
+
+    The rarest first. The other is the one that is visited most.
+    """
+    visits = counts.visits
+    _, kind = np.unique(likeliest_targets(counts), axis=0, return_inverse=True)
+    order = np.argsort(visits, kind="stable")
+    usual = np.zeros(counts.num_states, dtype=np.int64)
+    usual[kind.ravel()[order]] = order  # the last write is the most visited
+    usual = usual[kind.ravel()]
+    return [
+        (int(state), int(usual[state])) for state in order if visits[state] < _RARER * visits[usual[state]]
+    ]
+
+
+def _joined(log: Log, current: Account) -> Iterator[Account]:
+    """With all rare states that have the same likeliest targets as another, whatever they show, merged with it."""
+    group = np.arange(current.num_states)
+    for rare, usual in _same_moves(current.counts)[::-1]:
+        group[rare] = group[usual]
+    distinct, group = np.unique(group, return_inverse=True)
+    if len(distinct) < current.num_states:
+        yield account(log, join_states(current.counts, group.ravel(), len(distinct)))
+
+
+def _widened(log: Log, current: Account) -> Account:
+    """Settled again with more edges: an action may lead where another one does, or nowhere.
+
+    Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
+    lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
+    """
+    return account(log, with_slips(current.counts, _SLIPS), 2 * ROUNDS)
+
+
+def _slipping(log: Log, current: Account) -> Account:
+    """With all edges by which moves slip alike, if that is shorter: a rare one was dropped, or no code had it."""
+    slips = chance_of_moves(current.counts).slips
+    if slips is None:
+        return current
+    return min(
+        current, _drop_edges(log, account(log, slips.added_to(current.counts), 2 * ROUNDS)), key=_length
+    )
+
+
+def _drop_edges(log: Log, current: Account, least: float = _FEWEST_DROPPED) -> Account:
+    """Without edges that the walks lose less by than their description takes, as long as that makes it shorter.
+
+    Of two edges that can stand in for each other only one is unneeded: if all are too many, fewer are tried,
+    down to a share of `least`.
+    """
+    share = 1.0
+    while share >= least:
+        counts = current.counts
+        spared = chance_of_moves(counts).price - _loss(current)
+        most = np.zeros(counts.num_states * counts.num_actions)
+        np.maximum.at(most, counts.row, counts.count)
+        unneeded = np.flatnonzero((spared > 0) & (counts.count < most[counts.row]))
+        if not len(unneeded):
+            break
+        dropped = np.zeros(len(spared), dtype=bool)
+        dropped[
+            unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
+        ] = True
+        shorter = account(log, without_edges(counts, dropped), ROUNDS // 2)
+        if shorter.length > current.length - _SETTLED:
+            share /= 4
+        else:
+            current = shorter
+    return current
+
+
+def _dropped_once(log: Log, current: Account) -> Account:
+    """Without the edges that seem unneeded, all at once, to compare proposals."""
+    return _drop_edges(log, current, 1.0)
+
+
+def _loss(current: Account) -> Floats:
+    """(E,) nats that the walks lose without an edge: those of its steps, less what other targets become likelier by."""
+    counts = current.counts
+    total = counts.tries[counts.row]
+    rest = np.maximum(total - counts.count, 1e-9)
+    return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
+
+
+def _all_without_unneeded(log: Log, accounts: Sequence[Account]) -> Iterator[Account]:
+    """Accounts, the shortest first, without unneeded states.
+
+    An account stays as it is if the walks alone take longer to say than another one: with fewer states they take more.
+    """
+    shortest = np.inf
+    for each in accounts:
+        less = _drop_unneeded(log, each) if -each.found.log_likelihood < shortest else each
+        shortest = min(shortest, less.length)
+        yield less
+
+
+def _without_state(log: Log, current: Account, state: int) -> Account:
+    return _without_states(log, current, np.arange(current.num_states) == state)
+
+
+def _without_state_or_slip(log: Log, current: Account, state: int) -> Account:
+    """Without one state. A rare one may stand in for an edge that is missing, of a move that slips."""
+    without, visits = _without_state(log, current, state), current.counts.visits
+    if without.length < current.length - _SETTLED or visits[state] > _RARER * visits.mean():
+        return without
+    return _drop_edges(log, _widened(log, without)) if current.may_hide_states() else without
+
+
+def _drop_unneeded(
+    log: Log, current: Account, without: Callable[[Log, Account, int], Account] = _without_state
+) -> Account:
+    """Without the states that walks only pass through or hardly visit, if the others explain the walks in fewer words.
+
+    A model that is not localised yet has codes of its own, which lead to places and to which no place leads back; with
+    noise it may have codes for a place with a wrong observation. The former are dropped at once if that is shorter.
+    Then states are tried one at a time, the least visited first.
+    """
+    transient = _transient(current.counts)
+    if transient.any() and not transient.all():
+        rest = _without_states(log, current, transient)
+        if rest.length >= current.length and current.may_hide_states():
+            rest = _drop_edges(log, _widened(log, rest))
+        if rest.length < current.length:
+            current = _polish(log, rest)
+    while current.num_states > 1:
+        seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
+        suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
+        tried = (without(log, current, state) for state in suspects)
+        shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
+        if shorter is None:
+            return current
+        current = shorter
+    return current
+
+
+def _without_states(log: Log, current: Account, dropped: Booleans) -> Account:
+    number = np.where(dropped, -1, np.cumsum(~dropped) - 1)
+    return account(log, join_states(current.counts, number, int((~dropped).sum())), 2 * ROUNDS)
+
+
+def _transient(counts: StateCounts) -> Booleans:
+    """(V,) states in components of the graph that are left and never come back to."""
+    source = counts.row // counts.num_actions
+    size = (counts.num_states, counts.num_states)
+    graph = coo_array((np.ones(len(source)), (source, counts.target)), shape=size)
+    parts, part = csgraph.connected_components(graph, directed=True, connection="strong")
+    left = np.zeros(parts, dtype=bool)
+    left[part[source[part[source] != part[counts.target]]]] = True
+    return np.asarray(left[part])
+
+
+def _split(log: Log, current: Account, kind: str, guess: Whole, seed: int) -> list[Account]:
+    """Accounts with states split, and merged again where that was of no use."""
+    split = split_states(log, current, kind, guess, seed)
+    if split is None:
+        return []
+    if kind == "reroute":  # there are no more states than before
+        return [split]
+    return _settled(log, [split, *_merges(log, split.counts, _RADII[1::2])], 2, current.length)
+
+
+def _some_walks(walks: Walks) -> Whole:
+    """Walks with `SEARCH_STEPS` steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
+    order = np.random.default_rng(0).permutation(walks.num_walks)
+    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), SEARCH_STEPS)) + 1
+    return np.sort(order[:enough])
