@@ -3,7 +3,7 @@
 The map is built when the training has used up its time. Its inner loops are compiled at their first use on a machine,
 which takes longer than what is then left for the map. So tiny maps are built first, by each way: of walks from one
 known state, which are folded, and of walks from anywhere, which are searched. What is compiled is kept beside the code
-and is loaded the next time.
+and is loaded the next time. `make setup` does it with `python -m cogmap.tasks.compiling`.
 """
 
 from __future__ import annotations
@@ -41,3 +41,7 @@ def _futures(world: TableWorld) -> PredictedFutures:
     after = np.ascontiguousarray(world.observation[world.next_position])  # (P, A)
     tests = np.arange(world.num_actions, dtype=np.int32)[:, None]
     return PredictedFutures(tests, np.eye(world.num_observations, dtype=np.float32)[after], after)
+
+
+if __name__ == "__main__":
+    compile_map_building()
