@@ -15,8 +15,8 @@ MISSING = "-"
 COLUMNS = ("", "TestAccu (%) ↑", "ImpFallback (%) ↑", "RatioSP ↓", "NormGED ↓", "nodes")
 LOG_COLUMNS = ("", "TestAccu (%) ↑", "by the map alone (%) ↑", "nodes")
 LOG_CAPTION = (
-    "TestAccu: next observations that the model predicts on these walks. By the map alone: those of held-out walks that "
-    "the map predicts without the model."
+    "TestAccu: next observations that the model predicts on these walks. By the map alone: those of held-out walks "
+    "that the map predicts without the model."
 )
 GINC_PROMPTS = 2500  # of each kind
 # An exact filter that knows how prompts are generated, and one that reads them as documents.
