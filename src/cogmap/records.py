@@ -293,6 +293,22 @@ class PredictedFutures:
             raise BadRun(f"{rule}, got {len(self.imagined)}")
 
 
+@dataclass(frozen=True, eq=False)
+class ImaginedMoves:
+    """What a model imagines one action after some histories: the next observation, and the tuple of codes there."""
+
+    code: Integers  # (H,) the row of each history's tuple among those that were met
+    observation: Integers  # (H, A) -1 where the model is not sure
+    next_code: Integers  # (H, A) the row of the next tuple, -1 where it is not sure, or was never met
+
+    def __post_init__(self) -> None:
+        _take(self, "code", 1, BadRun)
+        for name in ("observation", "next_code"):
+            _take(self, name, 2, BadRun)
+            if len(getattr(self, name)) != len(self.code):
+                raise BadRun(f"`{name}` must have {len(self.code)} rows, got {len(getattr(self, name))}")
+
+
 EDGE_FIELDS = (
     "edge_source",
     "edge_action",
@@ -328,7 +344,9 @@ class CognitiveMap:
     action_labels: Labels | None = None
     edge_probability: Floats | None = None  # (E,) of its target, given node and action; None is by support
     edge_imagined: Booleans | None = None  # (E,) never taken, only predicted by the model; None is nowhere
-    edge_guessed: Booleans | None = None  # (E,) taken, but too seldom to know where it leads; None is nowhere
+    edge_guessed: Booleans | None = (
+        None  # (E,) where it leads is not known for sure: no plan counts on it; None is nowhere
+    )
     seen_node: Integers | None = None  # (I,) in rising order
     seen_observation: Integers | None = None  # (I,)
     seen_probability: Floats | None = None  # (I,) of seeing it at that node; None is `node_observation` alone

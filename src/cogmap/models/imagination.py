@@ -17,7 +17,7 @@ from torch import Tensor
 
 from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import TDB
-from cogmap.records import Booleans, Integers, Walks
+from cogmap.records import Booleans, ImaginedMoves, Integers, Walks
 from cogmap.walks.offered import offered_actions
 
 LENGTH = 10  # actions of a sequence
@@ -53,6 +53,32 @@ def imagined_futures(model: TDB, index: NDArray[np.integer], walks: Walks) -> In
         seen = walks.observations[walk[rows], step[rows]]
         imagined[rows] = _imagine(model, outputs, state, seen, tests, offered)
     return _agreed(imagined, index[walk, step], codes)
+
+
+@torch.inference_mode()
+def imagined_moves(
+    model: TDB, code_tuples: NDArray[np.integer], index: NDArray[np.integer], walks: Walks
+) -> ImaginedMoves:
+    """What histories of every code imagine after each single action, and which code they are at then.
+
+    code_tuples: (J, M) every tuple met, in lexicographic order; index: (B, N) the row of each step's, -1 on padding.
+    """
+    model.eval()
+    walk, step = _histories(index)
+    seen = np.full((len(walk), walks.num_actions), NOTHING, dtype=np.int32)
+    after = seen.copy()
+    row_of = {tuple(codes): row for row, codes in enumerate(code_tuples.tolist())}
+    for rows, outputs, state in _read(model, walks, walk, step):
+        last = walks.observations[walk[rows], step[rows]]
+        for action in range(walks.num_actions):
+            likely, sure = _next(model, outputs, last, action)
+            encoded, _ = _append(model, likely, action, state)
+            codes = _codes(model, encoded, likely).tolist()
+            seen[rows, action] = np.where(sure, likely, NOTHING)
+            after[rows, action] = np.where(
+                sure, [row_of.get(tuple(each), NOTHING) for each in codes], NOTHING
+            )
+    return ImaginedMoves(index[walk, step].astype(np.int32), seen, after)
 
 
 def action_sequences(walks: Walks, most: int, length: int = LENGTH) -> NDArray[np.int64]:
@@ -150,10 +176,7 @@ def _imagine(
             there = np.flatnonzero(sure)
             rows, last, at, memory = _only(there, rows, likely, at, memory)
             found[rows, number, depth] = last
-            shown = torch.from_numpy(last.astype(np.int64)).to(at.device)[:, None]
-            encoded, memory_after = model.encoder(shown, torch.full_like(shown, int(action) + 1), memory)
-            assert memory_after is not None  # it was asked for
-            at, memory = encoded[:, 0], memory_after
+            at, memory = _append(model, last, int(action), memory)
     return found.reshape(len(seen), -1)
 
 
@@ -167,12 +190,25 @@ def _only(
     return rows[kept], last[kept], at[chosen], memory.rows(chosen)
 
 
+def _append(model: TDB, seen: Integers, action: int, memory: EncoderState) -> tuple[Tensor, EncoderState]:
+    """The encoder's outputs (h, D) and its state after an action and what is seen then (h,)."""
+    shown = torch.from_numpy(seen.astype(np.int64)).to(memory.tensors[0].device)[:, None]
+    encoded, after = model.encoder(shown, torch.full_like(shown, action + 1), memory)
+    assert after is not None  # it was asked for
+    return encoded[:, 0], after
+
+
+def _codes(model: TDB, outputs: Tensor, seen: Integers) -> Tensor:
+    """(h, M) the codes of encoder outputs (h, D) where something is seen (h,)."""
+    shown = torch.from_numpy(seen.astype(np.int64)).to(outputs.device)[:, None]
+    return model.bottlenecks.nearest_code(model.bottlenecks.project(outputs[:, None]), shown)[:, 0]
+
+
 def _next(model: TDB, outputs: Tensor, last: Integers, action: int) -> tuple[Integers, Booleans]:
     """(h,) the likeliest next observation after an action, and whether it is sure."""
-    seen = torch.from_numpy(last.astype(np.int64)).to(outputs.device)[:, None]
-    codes = model.bottlenecks.nearest_code(model.bottlenecks.project(outputs[:, None]), seen)
+    codes = _codes(model, outputs, last)[:, None]  # (h, 1, M)
     vectors = model.bottlenecks.entries(codes).flatten(2)
-    logits = model.next_logits(vectors, torch.full_like(seen, action), codes)[:, 0]
+    logits = model.next_logits(vectors, torch.full_like(codes[:, :, 0], action), codes)[:, 0]
     chance, likeliest = torch.softmax(logits, dim=1).max(dim=1)
     return likeliest.numpy(force=True).astype(np.int32), (chance > _SURE).numpy(force=True)
 
