@@ -94,3 +94,21 @@ def test_the_code_after_an_imagined_move_is_that_of_the_longer_history(monkeypat
             codes, predicted = encode(model, longer)
             assert predicted[0, -1] == moves.observation[row, action]
             assert codes.codes[0, -1, 0] == moves.next_code[row, action]
+
+
+def test_pieces_of_long_walks_have_every_step_once_and_what_was_seen_before(monkeypatch) -> None:
+    monkeypatch.setattr(imagination, "_LONG", 4)
+    rng = np.random.default_rng(0)
+    lengths = np.array([23, 3, 9])
+    walks = Walks(rng.integers(0, 4, (3, 23)), rng.integers(0, 3, (3, 22)), lengths, 4, 3)
+    index = np.where(walks.step_mask(), np.arange(69).reshape(3, 23), -1)
+    pieces_index, pieces = imagination._pieces(index, walks)
+    assert sorted(pieces_index[pieces_index >= 0].tolist()) == index[index >= 0].tolist()
+    for piece, step in np.argwhere(pieces_index >= 0):
+        walk, at = divmod(int(pieces_index[piece, step]), 23)
+        first = at - int(step)
+        assert step < pieces.lengths[piece]
+        assert step >= 4 or first == 0
+        before = pieces.observations[piece, : step + 1].tolist(), pieces.actions[piece, :step].tolist()
+        assert before[0] == walks.observations[walk, first : at + 1].tolist()
+        assert before[1] == walks.actions[walk, first:at].tolist()

@@ -9,6 +9,7 @@ a sequence of actions with what is imagined at its end.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -28,6 +29,7 @@ _FEWEST, _MOST = 16, 512  # sequences; fewer say too little
 _MOST_PRODUCTS = (
     1e11  # of all imagined steps, some seconds; larger models and more codes have fewer sequences
 )
+_LONG = 512  # steps that a model needs at the most to know where it is; longer walks are read in pieces, side by side
 _NUMBERS_AT_ONCE = 1 << 24  # in the states of the histories that are continued together
 
 
@@ -46,9 +48,10 @@ def imagined_futures(model: TDB, index: NDArray[np.integer], walks: Walks) -> In
     if number < _FEWEST or not len(tests):
         return None
     model.eval()
+    offered = offered_actions(walks)
+    index, walks = _pieces(index, walks)
     walk, step = _histories(index)
     imagined = np.full((len(walk), tests.size), NOTHING, dtype=np.int32)
-    offered = offered_actions(walks)
     for rows, outputs, state in _read(model, walks, walk, step):
         seen = walks.observations[walk[rows], step[rows]]
         imagined[rows] = _imagine(model, outputs, state, seen, tests, offered)
@@ -64,6 +67,7 @@ def imagined_moves(
     code_tuples: (J, M) every tuple met, in lexicographic order; index: (B, N) the row of each step's, -1 on padding.
     """
     model.eval()
+    index, walks = _pieces(index, walks)
     walk, step = _histories(index)
     seen = np.full((len(walk), walks.num_actions), NOTHING, dtype=np.int32)
     after = seen.copy()
@@ -90,6 +94,30 @@ def action_sequences(walks: Walks, most: int, length: int = LENGTH) -> NDArray[n
     chosen = order[np.argsort(turn, kind="stable")[:most]]
     found = walks.actions[walk[chosen, None], step[chosen, None] + np.arange(length)]
     return np.unique(found.astype(np.int64), axis=0)
+
+
+def _pieces(index: NDArray[np.integer], walks: Walks) -> tuple[NDArray[np.integer], Walks]:
+    """Long walks as pieces of twice `_LONG` steps that overlap by half, and the index where a piece knows its place.
+
+    In the first half of a piece, but for a walk's first, there is no code (-1), so that each step has one in one piece.
+    """
+    if walks.num_steps <= 2 * _LONG:
+        return index, walks
+    walk, number = np.nonzero(np.arange(0, walks.num_steps - _LONG, _LONG) < walks.lengths[:, None] - _LONG)
+    short = np.flatnonzero(walks.lengths <= _LONG)
+    walk, start = np.append(walk, short), np.append(number * _LONG, np.zeros_like(short))
+    step = np.minimum(start[:, None] + np.arange(2 * _LONG), walks.num_steps - 1)
+    lengths = np.minimum(walks.lengths[walk] - start, 2 * _LONG)
+    there = np.arange(2 * _LONG) < lengths[:, None]
+    known = there & ((start == 0)[:, None] | (np.arange(2 * _LONG) >= _LONG))
+    pieces = replace(
+        walks,
+        observations=np.where(there, walks.observations[walk[:, None], step], 0),
+        actions=walks.actions[walk[:, None], np.minimum(step, walks.num_steps - 2)[:, :-1]],
+        lengths=lengths,
+        rewards=None,
+    )
+    return np.where(known, index[walk[:, None], step], NOTHING), pieces
 
 
 def _histories(index: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
