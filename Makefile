@@ -12,6 +12,7 @@ $(STAMP): pyproject.toml constraints.txt src/cogmap/version.py
 	@echo "setting up $(VENV) (the first time takes a minute or two)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable ".[dev]"
+	@$(BIN)/python -m cogmap.tasks.compiling
 	@touch $@
 
 demo: setup

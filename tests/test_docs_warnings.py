@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MAKERS = {"trust", "minimal_warnings", "paper_warnings", "_warnings", "_doubts", "new_room_map"}
+MAKERS = {"trust", "minimal_warnings", "paper_warnings", "_warnings", "_doubts", "new_room_map", "_cut_short"}
 
 
 def _functions() -> Iterator[ast.FunctionDef]:

@@ -14,6 +14,7 @@ import os
 import shutil
 import stat
 import zipfile
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -201,12 +202,13 @@ _FINITE = json.JSONDecoder(parse_constant=_no_number, parse_float=_finite_number
 
 
 def read_text(path: str | Path, error: type[CogmapError], content: str = "text") -> str:
-    """The text in a file. Raises `error` if it cannot be read, is empty or is not UTF-8.
+    """The text in a file. Raises `error` if it cannot be read, is empty or is not UTF-8, or UTF-16 that says so.
 
     content: what the file should hold, for the error message.
     """
     try:
-        text = read_bytes(path, error).decode("utf-8-sig")
+        data = read_bytes(path, error)
+        text = data.decode("utf-16" if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) else "utf-8-sig")
     except UnicodeDecodeError as problem:
         raise error(f"{path} must be UTF-8 text: {problem.reason} at byte {problem.start}") from problem
     if not text.strip():

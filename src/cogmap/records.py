@@ -459,6 +459,10 @@ class CognitiveMap:
     def num_edges(self) -> int:
         return self.edge_source.shape[0]
 
+    def guesses(self) -> Booleans:
+        """(E,) which edges are guessed."""
+        return np.zeros(self.num_edges, dtype=bool) if self.edge_guessed is None else self.edge_guessed
+
     def known(self) -> CognitiveMap:
         """Without edges that are guessed: they help to locate an agent, but no plan counts on one."""
         return self if self.edge_guessed is None else self._with_edges(~self.edge_guessed, edge_guessed=None)
@@ -470,8 +474,10 @@ class CognitiveMap:
 
     def deterministic(self) -> CognitiveMap:
         """A minimal map with the likeliest known edge of each node and action only; any other stays as it is."""
-        if self.edge_guessed is not None:
-            return self.known().deterministic()
+        return self.known().shown()
+
+    def shown(self) -> CognitiveMap:
+        """What a picture shows: as `deterministic`, but with the guesses, still marked."""
         move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action  # (E,)
         if self.kind != "minimal" or len(np.unique(move)) == self.num_edges:
             return self
@@ -484,8 +490,8 @@ class CognitiveMap:
         return self._with_edges(kept, edge_probability=np.ones(len(kept)))
 
     def move_probability(self) -> Floats:
-        """(E,) of each edge of `deterministic()`: how likely its action leads there on this map."""
-        drawn = self.deterministic()
+        """(E,) of each edge of `shown()`: how likely its action leads there on this map."""
+        drawn = self.shown()
         if drawn is self:
             return np.asarray(self.edge_probability)
         move = self.edge_source.astype(np.int64) * self.num_actions + self.edge_action
@@ -516,8 +522,7 @@ class CognitiveMap:
             "edge_probability",
             "edge_imagined",
         )
-        guesses = np.zeros(self.num_edges, dtype=bool) if self.edge_guessed is None else self.edge_guessed
-        columns = [*(getattr(self, name) for name in names), guesses]
+        columns = [*(getattr(self, name) for name in names), self.guesses()]
         return [
             {
                 "source": source,

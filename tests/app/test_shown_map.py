@@ -1,12 +1,14 @@
 """Which true place each node stands for, found by following walks on the map."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 from served_runs import ROOM, found_map
 
-from cogmap.app.shown_map import cell_points, doubtful_edges, wrong_edges
+from cogmap.app.shown_map import cell_points, doubtful_edges, open_map, wrong_edges
 from cogmap.evaluation.places import true_places
+from cogmap.maps.store import save_map
 from cogmap.records import CognitiveMap
 from cogmap.report.colours import side_by_side
 from cogmap.walks.sample import sample_walks
@@ -106,6 +108,18 @@ def test_an_edge_that_the_world_does_not_have_is_wrong():
     assert np.flatnonzero(outside).tolist() == [len(target)]
     assert not outside[edge]
     assert np.flatnonzero(doubtful_edges(wrong)).tolist() == [len(target)]
+
+
+def test_guesses_are_shown_marked_and_lead_nowhere(tmp_path):
+    found = found_map()
+    edge = int(np.flatnonzero((found.edge_source == 20) & (found.edge_action == 3))[0])
+    guesses = np.arange(found.num_edges) == edge
+    save_map(tmp_path / "map.npz", replace(found, edge_guessed=guesses))
+    shown = open_map(tmp_path / "map.npz", "minimal", early=False)
+    edges = json.loads(shown.answer)["edges"]
+    assert np.flatnonzero(edges["guessed"]).tolist() == [edge]
+    assert len(edges["probability"]) == len(edges["source"]) == found.num_edges
+    assert shown.next_node[20, 3] == -1
 
 
 def test_hardly_supported_edges_are_doubtful():

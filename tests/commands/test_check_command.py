@@ -49,7 +49,7 @@ def test_walks_with_their_truth(capsys):
     assert main(["check", "room.npz"]) == 0
     shown = capsys.readouterr().out
     assert "truth: room.truth.npz, 300 places" in shown
-    assert "bits for the next one given the action; 3 actions distinguish at least" in shown
+    assert "bits for the next one given the action; what follows 3 actions distinguishes at least" in shown
     assert "no problems found" in shown
 
 

@@ -140,6 +140,17 @@ def test_dot_quotes_what_it_must(tmp_path) -> None:
     assert len(lines) == 2 + 3 + 4
 
 
+def test_a_guess_is_dashed_in_dot_and_left_out_of_what_plans(tmp_path) -> None:
+    guessed = small_map(edge_guessed=np.array([False, False, True, False]))
+    export_map(guessed, tmp_path / "map.dot")
+    lines = (tmp_path / "map.dot").read_text(encoding="utf-8").splitlines()
+    assert [line for line in lines if "style" in line] == ['  1 -> 2 [label="up", weight=7, style=dashed];']
+    assert guessed.shown().num_edges == 4
+    assert np.flatnonzero(guessed.shown().guesses()).tolist() == [2]
+    assert guessed.deterministic().num_edges == 3
+    assert not guessed.deterministic().guesses().any()
+
+
 def test_json_holds_the_whole_map(tmp_path) -> None:
     export_map(small_map(), tmp_path / "map.json")
     value = json.loads((tmp_path / "map.json").read_text(encoding="utf-8"))

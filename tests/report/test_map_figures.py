@@ -61,6 +61,14 @@ def test_a_one_way_edge_is_an_arrow_from_its_source():
     assert down == 0
 
 
+def test_a_guess_is_a_dashed_line_of_its_own():
+    guesses = (MAP.edge_source == 0) & (MAP.edge_target == 1)
+    lines, dashed = artists(map_figure(replace(MAP, edge_guessed=guesses), POINTS), LineCollection)
+    assert lines.get_linestyle()[0][1] is None
+    assert dashed.get_linestyle()[0][1] is not None
+    assert dashed.get_segments()[0].tolist() == POINTS[[0, 1]].tolist()
+
+
 def test_nodes_of_one_place_stand_side_by_side_within_it_and_nodes_of_none_are_left_out():
     places = PLACES.copy()
     places[:7], places[7] = 20, -1

@@ -11,8 +11,8 @@ import pytest
 import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
-from cogmap.tasks import TrainingData
-from cogmap.tasks.places import map_walks
+from cogmap.tasks import TrainingData, places
+from cogmap.tasks.places import map_of_codes, map_walks
 from cogmap.training.progress import PlainLines, Silent
 from cogmap.walks.log import WalkLog, log_of
 from cogmap.walks.ragged import walks_from_rows
@@ -55,6 +55,18 @@ def test_a_tiny_world_is_learned_exactly_in_seconds(learned: cogmap.Run) -> None
     assert sorted(learned.map.node_observation.tolist()) == [0, 0, 1, 1, 2, 3]
     assert learned.map.warnings == ()
     assert learned.map.to_networkx().number_of_nodes() == 6
+
+
+def test_a_map_whose_search_had_no_time_says_so_first(
+    learned: cogmap.Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walks = walks_of(tiny_world())
+    codes, predicted = learned.encode(walks)
+    monkeypatch.setattr(places, "NEARLY_ALL", 1.1)  # the ring is known after any time
+    in_time = map_of_codes(learned, codes, walks, "minimal", predicted, 600.0)
+    late = map_of_codes(learned, codes, walks, "minimal", predicted, 1e-6)
+    assert in_time.warnings == ()
+    assert late.warnings[0].startswith("the minutes were over before all places were told apart")
 
 
 def test_locate_and_plan_in_the_users_own_words(learned: cogmap.Run) -> None:

@@ -167,6 +167,18 @@ def test_teacher_gets_no_gradient_and_moves_by_a_hundredth_of_the_difference() -
     assert not any(parameter.requires_grad for parameter in teacher.parameters())
 
 
+def test_what_is_spent_beside_the_training_is_taken_from_its_minutes() -> None:
+    trainer = a_trainer("gru")
+    trainer.config = replace(trainer.config, minutes=10.0)
+    trainer.spent_before = 120.0
+    allowed = trainer.limits.training_seconds
+    assert allowed == pytest.approx(540 - 120, abs=1)
+    trainer.seconds = 400.0
+    assert trainer.seconds_left == pytest.approx(600 - 120 - 400, abs=1)
+    trainer.seconds = 500.0
+    assert trainer.seconds_left == pytest.approx(60)  # a tenth at the least
+
+
 def test_interrupted_training_leaves_a_checkpoint_and_says_so(tmp_path: Path) -> None:
     trainer = a_trainer("gru")
     real_step, calls = trainer.step, iter(range(100))

@@ -203,6 +203,7 @@ class EdgeColumns(TypedDict):
     support: list[Index]
     probability: list[float]
     doubtful: list[Bit]
+    guessed: list[Bit]
     wrong: NotRequired[list[Bit]]
 
 

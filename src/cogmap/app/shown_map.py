@@ -73,7 +73,7 @@ def open_map(
     revision = hashlib.blake2b(read_bytes(path, BadRun) + bytes([early]), digest_size=6).hexdigest()
     found = load_map(path)
     transition_graph(found)  # made now, not at the first plan
-    drawn = found.deterministic()  # one arrow a move
+    drawn = found.shown()  # one arrow a move
     nodes, edges = _node_columns(drawn), _edge_columns(drawn, found.move_probability())
     position = None
     if walks is not None and truth is not None and found.num_nodes:
@@ -145,6 +145,7 @@ def _edge_columns(found: CognitiveMap, probability: Floats) -> schema.EdgeColumn
         "support": found.edge_support.tolist(),
         "probability": probability.round(_DIGITS).tolist(),
         "doubtful": doubtful_edges(found).astype(int).tolist(),
+        "guessed": found.guesses().astype(int).tolist(),
     }
 
 

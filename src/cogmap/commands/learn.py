@@ -139,6 +139,7 @@ def _run(args: Learn) -> None:
         device=args.device,
         quiet=args.json,
         early_maps=args.serve,
+        spent=time.perf_counter() - started,
         **choices,
     )
     outcome, lines = _outcome(made, time.perf_counter() - started)

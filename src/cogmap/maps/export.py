@@ -59,6 +59,7 @@ def _write_dot(cognitive_map: CognitiveMap, path: Path) -> None:
     lines += [f"  {node['id']} [label={_quoted(node['label'])}];" for node in cognitive_map.node_rows()]
     for edge in cognitive_map.edge_rows():
         shown = f"label={_quoted(edge['label'])}, weight={edge['support']}"
+        shown += ", style=dashed" if edge["guessed"] else ""
         lines.append(f"  {edge['source']} -> {edge['target']} [{shown}];")
     with write_whole(path) as stream:
         stream.write(("\n".join([*lines, "}"]) + "\n").encode())

@@ -98,6 +98,11 @@ def draw_map(axes: Axes, cognitive_map: CognitiveMap, points: Floats, merged: Bo
     both, one = _lines(cognitive_map, shown)
     lines = list(points[np.concatenate([both, one])])
     axes.add_collection(LineCollection(lines, colors=FADED, linewidths=1.0, zorder=1))
+    guessed = list(points[_guessed_ends(cognitive_map, shown)])
+    if guessed:
+        axes.add_collection(
+            LineCollection(guessed, colors=FADED, linewidths=1.0, linestyles=(0, (2, 6)), zorder=1)
+        )
     if len(one):  # heads in the middle of their lines: at the end a node would cover them
         starts, halves = points[one[:, 0]], _HEAD_AT * (points[one[:, 1]] - points[one[:, 0]])
         axes.quiver(
@@ -140,6 +145,12 @@ def _lines(cognitive_map: CognitiveMap, shown: Booleans) -> tuple[Integers, Inte
     there = {tuple(pair) for pair in ends.tolist()}
     mutual = np.array([pair[::-1] in there for pair in map(tuple, ends.tolist())], dtype=bool)
     return ends[mutual & (ends[:, 0] < ends[:, 1])], ends[~mutual]
+
+
+def _guessed_ends(cognitive_map: CognitiveMap, shown: Booleans) -> Integers:
+    """(G, 2) pairs of shown nodes between which there are moves tried too seldom to know where they lead."""
+    ends = np.stack([cognitive_map.edge_source, cognitive_map.edge_target], axis=1)[cognitive_map.guesses()]
+    return np.unique(ends[shown[ends].all(axis=1) & (ends[:, 0] != ends[:, 1])], axis=0).reshape(-1, 2)
 
 
 def _node_size(points: Floats) -> float:

@@ -1,10 +1,10 @@
 /* The map of report.html: drawn from the JSON in the page, with plans between two clicked nodes, without a server. */
 
 import { MapView } from "./shared/map_view.js";
-import { actionStyle } from "./shared/painter.js";
+import { GUESS, actionStyle } from "./shared/painter.js";
 import { PlanDesk } from "./shared/plan_desk.js";
-import { hasChance } from "./shared/scene.js";
-import { dashSample, made } from "./shared/swatch.js";
+import { hasChance, hasGuesses } from "./shared/scene.js";
+import { dashSample, guessLegend, made } from "./shared/swatch.js";
 import { followTheme, readTheme } from "./shared/theme.js";
 
 const element = (id) => document.getElementById(id);
@@ -64,6 +64,7 @@ class Report {
       .map((label, action) => made("span", {}, dashSample(actionStyle(action)), label));
     const thicker = hasChance(this.map.edges.probability) ? "likelier" : "more support";
     element("actions").append(...samples, `thicker: ${thicker}`);
+    if (hasGuesses(this.map.edges)) element("actions").append(" ", guessLegend(GUESS));
   }
 
   addThemeButton() {

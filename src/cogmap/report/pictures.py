@@ -127,7 +127,7 @@ def training_picture(rows: Any) -> Picture:
 
 def map_data(material: Material, example: Plan | None = None) -> dict[str, Any]:
     """The map as plain lists for the page's explorer, which opens with the start and goal of the example."""
-    found = material.cognitive_map.deterministic()  # the page plans as the package does
+    found = material.cognitive_map.shown()
     return {
         "nodes": {"observation": found.node_observation.tolist(), "support": found.node_support.tolist()},
         "edges": {
@@ -136,6 +136,7 @@ def map_data(material: Material, example: Plan | None = None) -> dict[str, Any]:
             "target": found.edge_target.tolist(),
             "support": found.edge_support.tolist(),
             "probability": material.cognitive_map.move_probability().round(4).tolist(),
+            "guessed": found.guesses().astype(int).tolist(),
         },
         "observationLabels": _labels(found.observation_labels, found.num_observations),
         "actionLabels": _labels(found.action_labels, found.num_actions),

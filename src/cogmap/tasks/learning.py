@@ -34,6 +34,7 @@ from cogmap.runs.folder import (
 from cogmap.runs.run import Run, load_run
 from cogmap.runs.writing import writing
 from cogmap.tasks import Choices, TrainingData, task_of
+from cogmap.tasks.compiling import compile_map_building
 from cogmap.tasks.early_maps import EarlyMaps
 from cogmap.tasks.family import FamilySource, Names
 from cogmap.tasks.places import PlacesSource
@@ -58,6 +59,7 @@ from cogmap.walks.log import total_steps
 from cogmap.walks.store import load_walks
 from cogmap.walks.tables import as_walks
 
+NOTABLE_SECONDS = 10.0
 LARGE_VOCABULARY = 20_000  # observations; a step of more takes a second and longer on one core
 
 # All that a training writes before its first checkpoint, in this order.
@@ -86,6 +88,7 @@ def learn(
     progress: Progress | None = None,
     quiet: bool = False,
     early_maps: bool = False,
+    spent: float = 0.0,
     **choices: Any,
 ) -> Run:
     """Learn a map of the place that walks were taken in.
@@ -106,6 +109,7 @@ def learn(
     resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
         are steps in all, and a training that had come to its end starts again at its full learning rate.
     early_maps: write a map now and then during training, for `cogmap serve` to show.
+    spent: seconds of the `minutes` that are gone already, say for reading the walks.
     Ctrl-C and SIGTERM end the training early, save a checkpoint and build the map; a second one ends it all. After
     SIGTERM, which asks the program to end and not only the training, `Stopped` is raised when the map is written.
     A process that is killed leaves a folder that can be resumed.
@@ -114,7 +118,7 @@ def learn(
         _refuse(rooms, "rooms", "TDB, not for other methods")
         _refuse(resume or None, "resume", "TDB, other methods start from the beginning")
         return _learn_states(source, out, method, clusters, choices, quiet)
-    began = time.perf_counter()
+    began = time.perf_counter() - spent
     with _run_folder(out) as folder:
         resumed = _resumed(folder) if resume else None
         if resumed is None:
@@ -130,6 +134,13 @@ def learn(
         if not quiet and progress is None and not resume:
             print("\n".join(lines), flush=True)
         limits = {name: choices.get(name) for name in ("minutes", "steps")}
+        if data.task == "places" and configs[1].minutes is not None and not configs[0].vanilla:
+            compiled = compile_map_building()
+            if compiled > NOTABLE_SECONDS and not quiet:
+                print(
+                    f"compiled what builds maps, once on this machine: {compiled:.0f} s of the minutes",
+                    flush=True,
+                )
         limits["spent"] = time.perf_counter() - began
         _train(data, folder, *configs, resume, limits, device, shown, early_maps, "\n".join(lines))
         run = load_run(folder, device=device)

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from cogmap.report.tables import Scored
     from cogmap.runs.run import Run
 
+SEARCH_SHARE = 1 / 3  # of the seconds for a map, which a search gets in any case
+NEARLY_ALL = 0.998  # of held-out observations; a map that predicts them has its places
 MAP_STEPS = 1 << 21  # of a longer log: a random share that the places are found in; all of it is then counted
 
 
@@ -117,9 +119,12 @@ def map_of_codes(
     moves = None
     if futures is not None and kind == "minimal":
         futures = replace(futures, imagined=imagined_futures(run.model, index, walks))
-        moves = imagined_moves(run.model, code_tuples, index, walks)
-    left = seconds - (time.perf_counter() - began)
-    return build_map(codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left, moves=moves)
+    began, left = time.perf_counter(), max(seconds - (time.perf_counter() - began), SEARCH_SHARE * seconds)
+    found = build_map(
+        codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left, moves=moves
+    )
+    is_over = kind == "minimal" and time.perf_counter() - began > left
+    return _cut_short(found) if is_over and found.explained < NEARLY_ALL else found
 
 
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:

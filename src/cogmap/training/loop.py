@@ -46,6 +46,7 @@ from cogmap.walks.family import InBaseSampler
 METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
 TOLD_EVERY = 10  # steps, where asking for a loss would wait for the device
 SEARCH_SECONDS, SEARCH_STEPS = 2e-4, 200_000  # of a free core for each step that a map is searched on
+IMAGINING_SECONDS = 6.0  # of a free core, that a model of usual size imagines for
 End = Literal["finished", "interrupted", "terminated"]
 # What torch, numpy and our own checks raise where the parts of a checkpoint do not fit.
 _WRONG = (ArithmeticError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
@@ -118,6 +119,7 @@ class Trainer:
         self.seconds = 0.0
         self._began = time.perf_counter(), time.process_time()
         self.spent_before = 0.0  # seconds of the minutes allowed that went into reading and preparing
+        self._restored_seconds = 0.0
         self.map_seconds = 0.0  # that the map will take, as far as can be told
         self.rows: list[Row] = []
         self._reports: list[StepReport] = []
@@ -129,8 +131,14 @@ class Trainer:
         if minutes is None:
             return self.config
         whole = 60 * minutes
-        left = whole - max((1 - TRAINING_SHARE) * whole, self.map_seconds) - self.spent_before
+        left = whole - max((1 - TRAINING_SHARE) * whole, self.map_seconds) - self._spent_beside
         return replace(self.config, minutes=max(left, 0.3 * whole) / 60 / TRAINING_SHARE)
+
+    @property
+    def _spent_beside(self) -> float:
+        """Seconds of the minutes allowed that were no training: before it, and on checkpoints and the like."""
+        since = time.perf_counter() - self._began[0]
+        return self.spent_before + max(0.0, since - (self.seconds - self._restored_seconds))
 
     @property
     def seconds_left(self) -> float | None:
@@ -138,7 +146,7 @@ class Trainer:
         if self.config.minutes is None:
             return None
         whole = 60 * self.config.minutes
-        return max(whole - self.spent_before - self.seconds, (1 - TRAINING_SHARE) * whole)
+        return max(whole - self._spent_beside - self.seconds, (1 - TRAINING_SHARE) * whole)
 
     @property
     def finished(self) -> bool:
@@ -230,7 +238,7 @@ class Trainer:
         busy = max(
             1.0, (time.perf_counter() - self._began[0]) / max(time.process_time() - self._began[1], 1e-3)
         )
-        return reading + SEARCH_SECONDS * min(steps, SEARCH_STEPS) * busy
+        return reading + (IMAGINING_SECONDS + SEARCH_SECONDS * min(steps, SEARCH_STEPS)) * busy
 
     def _row(self) -> Row:
         losses = [report.losses for report in self._reports]
@@ -299,6 +307,7 @@ class Trainer:
             reason = " ".join(str(problem).split()) or type(problem).__name__
             raise BadRun(f"{path} must be a checkpoint of this run: {reason}") from problem
         self.done_steps, self.seconds = numbers.done_steps, numbers.seconds
+        self._restored_seconds = self.seconds
         self.rows = read_json_lines(folder / METRICS_FILE, BadRun, nan=True)[: numbers.rows]
 
     def _restore_tensors(self, tensors: dict[str, torch.Tensor], path: Path) -> None:

@@ -39,7 +39,10 @@ class Advice:
             f"at least {places} places, so a move (a place and an action) has at most "
             f"{self.visits_of_a_move:.0f} visits: {self._enough()}"
         )
-        yield "walks start in one known state" if self.same_start else "walks start anywhere, or by chance"
+        if walks.num_walks > 1:
+            yield (
+                "walks start in one known state" if self.same_start else "walks start anywhere, or by chance"
+            )
         if self.settled > 0.5:
             yield f"{self.settled:.0%} of the walks end in an observation that is never left: an absorbing state"
         if self.outputs_on_moves:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from cogmap.errors import BadOutput, BadWalks
 from cogmap.files import map_array, open_file, write_folder
 from cogmap.records import Labels
-from cogmap.walks.csv_table import HEADER, is_integer, is_number
+from cogmap.walks.csv_table import is_integer, is_number
+from cogmap.walks.header import HEADER
 from cogmap.walks.jsonl import parse_line, stated_labels, stated_size
 from cogmap.walks.log import SUFFIX, LogWriter, WalkLog, open_log, small_type
 from cogmap.walks.store import check_output, load_walks, prefix_errors, save_walks

@@ -21,28 +21,19 @@ from numpy.typing import NDArray
 
 from cogmap.errors import BadWalks
 from cogmap.records import Floats, Integers, Labels, Walks
+from cogmap.walks.header import HEADER, REWARD, roles
 from cogmap.walks.log import each_walk, log_of
 from cogmap.walks.ragged import Column, walks_from_columns, with_rewards
 
-HEADER = ("walk", "step", "observation", "action")
-REWARD = "reward"  # of the action, a column that may be there too
-# What columns are called in logs: English, German, French, Spanish, Italian, Portuguese and Dutch.
-_NAMES = {
-    "walk": "walk walk_id episode episode_id session session_id trajectory trial run path lauf gang sitzung "
-    "marche parcours trajet épisode recorrido paseo episodio sesión sessione percorso caminhada sessão sessie",
-    "step": "step step_id t time timestamp datetime date index tick frame schritt zeit zeitpunkt zeitstempel datum pas "
-    "étape temps horodatage paso tiempo fecha hora passo tempo ora etapa stap tijd",
-    "observation": "observation observations obs seen sees view output response beobachtung gesehen ausgabe vue sortie "
-    "observación observacion visto salida osservazione vista uscita observação saída waarneming observatie uitvoer",
-    "action": "action actions act done does input request aktion handlung eingabe getan geste entrée acción accion "
-    "entrada azione ingresso ação acao actie handeling invoer",
-    REWARD: "reward rewards belohnung récompense recompensa ricompensa beloning",
-}
-_ROLE_OF = {name: role for role, names in _NAMES.items() for name in names.split()}
 _INTEGER = re.compile(r"\s*[+-]?[0-9]{1,18}([.,]0*)?\s*")  # 2.0 and 2,0 are what spreadsheets make of 2
 _CLOCK = 10**8  # a larger first step is a number of seconds since 1970, or of smaller units
 _DATES = ("%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y")
-_TIMES = ("", " %H:%M", " %H:%M:%S", " %H:%M:%S.%f", ", %H:%M", ", %H:%M:%S")
+_CLOCKS = ("%H:%M", "%H:%M:%S", "%H:%M:%S.%f", "%I:%M %p", "%I:%M:%S %p")
+_FORMS = (
+    *(f"{day}{between}{time}" for day in _DATES for between in (" ", ", ") for time in _CLOCKS),
+    *_DATES,
+    *_CLOCKS,
+)
 
 
 def parse_csv(text: str, like: Walks | None = None) -> Walks:
@@ -50,9 +41,12 @@ def parse_csv(text: str, like: Walks | None = None) -> Walks:
     return _walks(*_columns(text), like)
 
 
-def walks_from_cells(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Walks:
-    """The walks of a table that is no file; errors count its rows from 1."""
-    return _walks(np.arange(1, len(rows) + 1, dtype=np.int32), _by_role(_roles(header), rows))
+def walks_from_cells(
+    header: Sequence[str], rows: Sequence[Sequence[str]], lines: Sequence[int] | None = None
+) -> Walks:
+    """The walks of a table that is no file; errors give the line of a row, without lines its number from 1."""
+    numbers = range(1, len(rows) + 1) if lines is None else lines
+    return _walks(np.array(numbers, dtype=np.int32), _by_role(roles(header), rows))
 
 
 def _walks(lines: Integers, cells: Mapping[str, Sequence[str]], like: Walks | None = None) -> Walks:
@@ -96,7 +90,7 @@ def _columns(text: str) -> tuple[Integers, dict[str, Sequence[str]]]:
     rows, numbers = [], []
     try:
         header = next(reader, [])
-        column = _roles(header)
+        column = roles(header)
         for row in reader:
             if row and len(row) != len(header):
                 hint = ": a number with a decimal comma must be in quotes" if len(row) > len(header) else ""
@@ -124,29 +118,7 @@ def _by_role(column: Mapping[str, int], rows: Sequence[Sequence[str]]) -> dict[s
 def _delimiter(text: str) -> str:
     """What separates the names of the header."""
     header = text[: text.find("\n") + 1] or text
-    return max(",;\t", key=header.count)
-
-
-def _roles(header: Sequence[str]) -> Mapping[str, int]:
-    """The place of each of the four columns in a row."""
-    place: dict[str, int] = {}
-    names = [name.strip().casefold().replace(" ", "_") for name in header]
-    for index, name in enumerate(names):
-        role = _ROLE_OF.get(name)
-        if role is None or (
-            role != name and role in names
-        ):  # beside `step`, a column `time` is another thing
-            continue
-        if role in place:
-            twice = f"{names[place[role]]!r:.40} and {name!r:.40}"
-            raise BadWalks(f"line 1: the header must name one column for the {role}, got {twice}")
-        place[role] = index
-    missing = [role for role in ("observation", "action") if role not in place]
-    if missing:
-        got = ",".join(header)[:60]
-        rule = f"the header must be {','.join(HEADER)!r}, in any order, got {got!r}"
-        raise BadWalks(f"line 1: {rule}: there is no {' and no '.join(missing)}")
-    return place
+    return max(",;\t|", key=header.count)
 
 
 def _counted(names: Sequence[str]) -> list[str]:
@@ -196,6 +168,8 @@ def _check_steps(
     of_walk = steps[starts == starts[row]]
     if steps[row] in steps[starts[row] : row]:
         reason = f"step {steps[row]} is repeated"
+    elif row > starts[row] and steps[row] < steps[row - 1]:
+        reason = f"step {steps[row]} comes after step {steps[row - 1]}"
     elif expected[row] in of_walk:
         reason = f"step {steps[row]} comes before step {expected[row]}"
     else:
@@ -207,7 +181,7 @@ def _check_steps(
 def _check_times(cells: Sequence[str], begins: NDArray[np.bool_], lines: Integers) -> None:
     """Times must not go back within a walk. Of the ways to read them, any may be meant."""
     wrong = 0
-    for read in (_decimal, _iso, *(_as_date(day + time) for day in _DATES for time in _TIMES)):
+    for read in (_decimal, _iso, *map(_as_date, _FORMS)):
         values = {cell: read(cell.strip()) for cell in set(cells)}
         unread = next((row for row, cell in enumerate(cells) if values[cell] is None), None)
         if unread is not None:

@@ -2,6 +2,8 @@
 
 `"rewards": [...]` may say what each action was worth.
 
+A line may also be a step, `{"walk": 0, "step": 0, "observation": "red", "action": "left"}`, with the names of a table.
+
 The first line may also state `num_observations`, `num_actions`, `observation_labels` and `action_labels`. We
 write them, because walks may show only a part of their vocabulary.
 """
@@ -20,6 +22,8 @@ from numpy.typing import NDArray
 from cogmap.checks import shown as _shown
 from cogmap.errors import BadWalks
 from cogmap.records import Floats, Labels, Walks
+from cogmap.walks.csv_table import walks_from_cells
+from cogmap.walks.header import names_steps
 from cogmap.walks.log import each_walk
 from cogmap.walks.ragged import Column, walks_from_columns, with_rewards
 
@@ -36,16 +40,34 @@ def parse_jsonl(text: str) -> Walks:
     ]
     if not lines:
         raise BadWalks("there must be at least one walk, got none")
+    if not {"observations", "actions"} & lines[0][1].keys() and names_steps(list(lines[0][1])):
+        return _from_steps(lines)
     rows = [_row(number, line) for number, line in lines]
     observations, actions = [seen for seen, _ in rows], [taken for _, taken in rows]
     lengths = [len(seen) for seen in observations]
+    numbers = [number for number, _ in lines]
     walks = walks_from_columns(
-        _column("observations", observations, lines[0][1]), _column("actions", actions, lines[0][1]), lengths
+        _column("observations", observations, numbers, lines[0][1]),
+        _column("actions", actions, numbers, lines[0][1]),
+        lengths,
     )
     if not any("rewards" in line for _, line in lines):
         return walks
     moves = zip(lines, actions, strict=True)
     return with_rewards(walks, np.concatenate([_rewards(*line, len(taken)) for line, taken in moves]))
+
+
+def _from_steps(lines: Lines) -> Walks:
+    """The walks of lines that are a step each: a table, of which the first line names the columns."""
+    header = list(lines[0][1])
+    rows = []
+    for number, line in lines:
+        cells = [line.get(name) for name in header]
+        wrong = next((cell for cell in cells if isinstance(cell, dict | list)), None)
+        if wrong is not None:
+            raise BadWalks(f"line {number}: a step must hold numbers and strings, got {_shown(wrong)}")
+        rows.append(["" if cell is None else str(cell) for cell in cells])
+    return walks_from_cells(header, rows, [number for number, _ in lines])
 
 
 def _rewards(number: int, line: dict[str, Any], moves: int) -> Floats:
@@ -100,12 +122,16 @@ def _values(number: int, line: dict[str, Any], name: str) -> list[Any]:
     return values
 
 
-def _column(name: str, rows: list[list[Any]], first: dict[str, Any]) -> Column:
+def _column(name: str, rows: list[list[Any]], lines: list[int], first: dict[str, Any]) -> Column:
     values = list(chain.from_iterable(rows))
     if len(set(map(type, values))) == 2:
         integer = next(value for value in values if isinstance(value, int))
         word = next(value for value in values if isinstance(value, str))
-        raise BadWalks(f"`{name}` must be all integers or all strings, got {integer!s:.60} and {word!r:.60}")
+        line = next(
+            line for row, line in zip(rows, lines, strict=True) if set(map(type, row)) - {type(values[0])}
+        )
+        rule = f"`{name}` must be all integers or all strings"
+        raise BadWalks(f"line {line}: {rule}, got {integer!s:.60} and {word!r:.60}")
     singular = name.removesuffix("s")
     return Column(name, values, stated_size(first, f"num_{name}"), stated_labels(first, f"{singular}_labels"))
 

@@ -25,7 +25,7 @@ from cogmap.walks.vocabulary import check_labels, translate
 
 SUFFIXES = (".npz", ".jsonl", ".csv", SUFFIX)
 MOST_TEXT = 256 << 20  # bytes of a .jsonl or .csv that is read at once, some 60 bytes of memory for each
-_RULE = "a walks file must end in .npz, .jsonl, .csv or .walks"
+_RULE = "a walks file must end in .npz, .jsonl, .csv or .walks"  # and .tsv is read as .csv is
 
 
 def load_walks(path: str | Path, like: Walks | None = None) -> Walks:
@@ -56,7 +56,7 @@ def _parser(path: Path, like: Walks | None) -> Callable[[], Walks]:
             return partial(view_walks_from_arrays if holds_views(arrays) else walks_from_arrays, arrays)
         case ".jsonl":
             return partial(parse_jsonl, _text(path))
-        case ".csv":
+        case ".csv" | ".tsv":
             return partial(parse_csv, _text(path), like)
         case ".walks":
             walks = open_log(path)

@@ -62,9 +62,10 @@ class Summary:
         found = self.described(walks)
         short, long = found["shortest"], found["longest"]
         steps = f"{long} steps" if short == long else f"{short} to {long} steps"
-        actions = [f"{label} {count}" for label, count in found["actions"].items()]
+        count = "1 walk" if walks.num_walks == 1 else f"{walks.num_walks} walks"
+        actions = [f"{label} {times}" for label, times in found["actions"].items()]
         lines = [
-            f"{walks.num_walks} walks of {steps}, {found['total_steps']} steps in all",
+            f"{count} of {steps}, {found['total_steps']} steps in all",
             f"{walks.num_actions} actions: {', '.join(actions[:most])}{', ...' if len(actions) > most else ''}",
             f"{walks.num_observations} observations, {self._aliasing()}",
             f"  {'observation':<16}{'seen':>10}{'entropy (bits)':>16}{'places (at least)':>19}",
@@ -83,7 +84,7 @@ class Summary:
         if self.mean_entropy == 0:
             return "none aliased: the observation and the action determine the next observation"
         entropy = f"a conditional entropy of {self.mean_entropy:.2f} bits for the next one given the action"
-        return f"{entropy}; {LOOK_AHEAD} actions distinguish at least {self.min_places.sum()} places"
+        return f"{entropy}; what follows {LOOK_AHEAD} actions distinguishes at least {self.min_places.sum()} places"
 
 
 def _cut(label: str) -> str:

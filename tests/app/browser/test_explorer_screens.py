@@ -177,6 +177,24 @@ def test_labels_are_broken_between_words_and_cut_with_an_ellipsis(page, label, r
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
+def test_guesses_have_a_legend_and_the_card_names_them(browser, tmp_path, size):
+    run, walks = write_run(tmp_path, truth=False)
+    full = found_map()
+    save_map(run / "map.npz", replace(full, edge_guessed=full.edge_source == 20))
+    with serving(run, walks) as server:
+        browser.open(server.address, **size)
+        browser.wait_for_map(48)
+        assert browser.text("#legend-guesses") == "a guess: tried too seldom, no plan uses it"
+        assert browser.run("return document.documentElement.scrollWidth") <= size["width"]
+        x, y = browser.place_of(20)
+        browser.command("Input.dispatchMouseEvent", type="mouseMoved", x=x, y=y)
+        card = browser.wait(lambda: browser.text("#card"), "a card")
+        assert card.count("1×, a guess)") == 4
+        browser.picture(f"guesses_{size['width']}")
+    browser.open("about:blank")
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["desktop", "phone"])
 def test_warnings_stand_above_the_map_and_an_empty_map_says_why(browser, tmp_path, size):
     run, walks = write_run(tmp_path, truth=False)
     told = "the walks do not repeat themselves, so the map is empty and there are no plans"

@@ -5,11 +5,11 @@ import { makeMap, makeRoom } from "./model.js";
 import { nodeCard } from "./node_card.js";
 import { segments } from "./segments.js";
 import { MapView } from "./shared/map_view.js";
-import { actionStyle } from "./shared/painter.js";
+import { GUESS, actionStyle } from "./shared/painter.js";
 import { shortestPlan, makeTransitions } from "./shared/planner.js";
 import { RoomView } from "./shared/room_view.js";
-import { hasChance } from "./shared/scene.js";
-import { dashSample, made, swatch } from "./shared/swatch.js";
+import { hasChance, hasGuesses } from "./shared/scene.js";
+import { dashSample, guessLegend, made, swatch } from "./shared/swatch.js";
 import { counted, percent } from "./shared/words.js";
 import { Views } from "./views.js";
 
@@ -105,6 +105,8 @@ export class Explorer {
     this.applyLook();
     const thicker = hasChance(map.edges.probability) ? "likelier" : "more support";
     element("legend-thickness").textContent = `thicker: ${thicker}`;
+    element("legend-guesses").hidden = !hasGuesses(map.edges);
+    element("legend-guesses").replaceChildren(guessLegend(GUESS));
     const early = map.early ? " so far, while the run trains" : "";
     const count = counted(map.nodes.observation.length, "node");
     element("map-caption").textContent =

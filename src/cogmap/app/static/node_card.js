@@ -19,12 +19,19 @@ export function nodeCard(map, node, { views, concept }) {
 }
 
 function edgeList(map, node) {
-  const { source, action, target, support, doubtful, wrong } = map.edges;
+  const { source, action, target, support, doubtful, guessed, wrong } = map.edges;
   const leaving = [...source.keys()].filter((edge) => source[edge] === node);
   const items = leaving.slice(0, EDGES).map((edge) => {
     const where = target[edge] === node ? "stays" : `node ${target[edge]}`;
-    const doubt = wrong?.[edge] ? ", wrong in the true world" : doubtful?.[edge] ? ", unsupported" : "";
-    return made("li", {}, `${map.actionLabels[action[edge]]} → ${where} (${support[edge]}×${doubt})`);
+    const doubt = wrong?.[edge]
+      ? ", wrong in the true world"
+      : guessed?.[edge]
+        ? ", a guess"
+        : doubtful?.[edge] && support[edge] > 0
+          ? ", seldom"
+          : "";
+    const times = support[edge] > 0 ? `${support[edge]}×` : "imagined, never taken here";
+    return made("li", {}, `${map.actionLabels[action[edge]]} → ${where} (${times}${doubt})`);
   });
   if (leaving.length > EDGES) items.push(made("li", {}, `and ${leaving.length - EDGES} more`));
   return made("ul", {}, ...items);

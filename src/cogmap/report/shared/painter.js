@@ -20,6 +20,9 @@ export const ACTION_STYLES = [
   { colour: "--action-5", dash: [12, 4] },
 ];
 
+/** A guess is faint and has wide gaps, whatever its action. */
+export const GUESS = { dash: [2, 6], alpha: 0.55 };
+
 export function actionStyle(action) {
   return ACTION_STYLES[action % ACTION_STYLES.length];
 }
@@ -86,12 +89,13 @@ export class Painter {
   /** Each edge as its own line with a head, in its action's colour and dash, thicker for more support. */
   paintLanes(look) {
     const { context, theme, scene } = this;
-    context.globalAlpha = look.markWeak ? 0.3 : Math.max(0.35, Math.min(1, 1.3 / look.crowding));
+    const alpha = look.markWeak ? 0.3 : Math.max(0.35, Math.min(1, 1.3 / look.crowding));
     for (const group of scene.lanes.groups) {
-      const style = actionStyle(group.action);
+      const style = group.guessed ? GUESS : actionStyle(group.action);
+      context.globalAlpha = alpha * (style.alpha ?? 1);
       context.strokeStyle = theme.actions[group.action % ACTION_STYLES.length];
       context.fillStyle = context.strokeStyle;
-      context.setLineDash(this.isClose ? style.dash : []);
+      context.setLineDash(this.isClose || group.guessed ? style.dash : []);
       context.lineWidth = THICKNESS[group.width] * (this.isClose ? 1 : 0.75);
       this.paintGroup(group, look.markWeak ? look.weak : null, false);
     }

@@ -2,13 +2,14 @@
 
 /**
  * The transitions from each node: one to each neighbour, by the action with the most support, ties to the lowest.
- * Self-loops are left out. `map.edges` has four lists of the same length: source, action, target, support.
+ * Self-loops and guesses are left out. `map.edges` has lists of the same length: source, action, target, support, and
+ * guessed, where 1 is a move that was tried too seldom to know where it leads.
  */
 export function makeTransitions(map) {
-  const { source, action, target, support } = map.edges;
+  const { source, action, target, support, guessed } = map.edges;
   const best = map.nodes.observation.map(() => new Map()); // per node: target -> edge
   for (let edge = 0; edge < source.length; edge += 1) {
-    if (source[edge] === target[edge]) continue;
+    if (source[edge] === target[edge] || guessed?.[edge]) continue;
     const other = best[source[edge]].get(target[edge]);
     const better =
       other === undefined ||

@@ -37,13 +37,18 @@ function laneOffsets(edges, count) {
   });
 }
 
-/** The edges without self-loops, sorted by action and thickness so that each group is one stroke. */
+/** Whether some edge is a guess: a move that was tried too seldom to know where it leads. */
+export function hasGuesses(edges) {
+  return edges.guessed?.some(Boolean) ?? false;
+}
+
+/** The edges without self-loops, sorted by action, thickness and guesses so that each group is one stroke. */
 function makeLanes(map) {
   const { edges, nodes } = map;
   const width = chanceSteps(edges.probability) ?? widthSteps(edges.support);
   const offset = laneOffsets(edges, nodes.observation.length);
   const moving = [...edges.source.keys()].filter((edge) => edges.source[edge] !== edges.target[edge]);
-  const group = (edge) => edges.action[edge] * WIDTHS + width[edge];
+  const group = (edge) => 2 * (edges.action[edge] * WIDTHS + width[edge]) + (edges.guessed?.[edge] ? 1 : 0);
   moving.sort((one, two) => group(one) - group(two));
   const pick = (Kind, values) => Kind.from(moving, (edge) => values[edge]);
   return {
@@ -62,7 +67,9 @@ function findGroups(moving, group) {
     if (last && last.key === group(edge)) last.end = place + 1;
     else {
       const key = group(edge);
-      groups.push({ key, action: Math.floor(key / WIDTHS), width: key % WIDTHS, start: place, end: place + 1 });
+      const [guessed, level] = [key % 2 === 1, Math.floor(key / 2)];
+      const [action, width] = [Math.floor(level / WIDTHS), level % WIDTHS];
+      groups.push({ key, guessed, action, width, start: place, end: place + 1 });
     }
   });
   return groups;

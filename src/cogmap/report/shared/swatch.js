@@ -1,6 +1,7 @@
 /* Small elements for text: a colour swatch, a sample of a line, and helpers that create elements. */
 
 const SVG = "http://www.w3.org/2000/svg";
+const GUESS_MEANS = "a guess: tried too seldom, no plan uses it";
 
 /** An SVG element with attributes, appended to a parent if there is one. */
 export function drawn(name, attributes, parent) {
@@ -23,9 +24,15 @@ export function dashSample(style) {
   const line = drawn("line", { x1: 0, y1: 5, x2: 24, y2: 5, "stroke-width": 2 }, box);
   line.style.stroke = `var(${style.colour})`;
   line.setAttribute("stroke-dasharray", style.dash.join(" "));
+  if (style.alpha) box.style.opacity = style.alpha;
   const head = drawn("path", { d: "M23 1L30 5L23 9z" }, box);
   head.style.fill = `var(${style.colour})`;
   return box;
+}
+
+/** The legend of guesses: a sample of their line and what it means for plans. */
+export function guessLegend(style) {
+  return made("span", { className: "guesses" }, dashSample({ colour: "--action-0", ...style }), GUESS_MEANS);
 }
 
 /** An HTML element with properties and children. */
