@@ -7,6 +7,7 @@ made again: `python -m campaigns.fuzz TARGET NUMBER [SEED]`.
 from __future__ import annotations
 
 import io
+import os
 import random
 import shutil
 import signal
@@ -14,12 +15,13 @@ import sys
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 from campaigns.forked import forked, limit_memory
-from campaigns.mutations import mutated
+from campaigns.mutations import make_bombs, mutated
 from campaigns.readers import TARGETS, Target, material
 
 MOST_SECONDS = 10
@@ -105,6 +107,9 @@ def command_input(folder: Path, number: int, seed: int) -> str | None:
     from cogmap.cli import main
 
     rng = random.Random(f"{seed} command {number}")
+    here = folder / "out" / "here"  # some words are names of files, which a command may write
+    here.mkdir(parents=True)
+    os.chdir(here)
     name = rng.choice(sorted(COMMANDS))
     places, options = COMMANDS[name]
     words = [name]
@@ -150,7 +155,10 @@ def _exit_code(work: Callable[[], int]) -> int:
 
 def batch(name: str, folder: Path, first: int, count: int, seed: int) -> list[str]:
     """What is wrong with the inputs `first`, ... of a target, read in a process with a limit on its memory."""
+    folder = folder.absolute()
     target = next((one for one in TARGETS if one.name == name), None)
+    if target is not None:
+        _prepare(target, folder)
 
     def work() -> int:
         import warnings
@@ -180,6 +188,16 @@ def batch(name: str, folder: Path, first: int, count: int, seed: int) -> list[st
         )
         whole_again(folder)
     return wrong
+
+
+@cache
+def _prepare(target: Target, folder: Path) -> None:
+    """Do once, here, what every child would do again: import what a reader needs, make what inputs need."""
+    path = folder / target.file
+    if path.suffix == ".npz":
+        make_bombs(path.read_bytes())
+    with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()), suppress(Exception):
+        target.read(path)
 
 
 def whole_again(folder: Path) -> bool:

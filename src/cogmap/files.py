@@ -15,7 +15,7 @@ import shutil
 import stat
 import zipfile
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.errors import BadOutput, CogmapError
-from cogmap.parts import PART, new_part, remove
+from cogmap.parts import PART, exchange, new_part, remove
 
 EXPANSION = 64  # bytes of arrays for each byte of an npz: random walks reach about 30
 ROOM = 16 << 20  # bytes of arrays that any npz may have, however small its file is
@@ -81,22 +81,33 @@ def write_folder(path: str | Path) -> Iterator[Path]:
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        with suppress(OSError):
+            remove(temporary)
         os.close(handle)
 
 
 def _put_in_place(folder: Path, path: Path) -> None:
-    """A folder cannot replace one that holds files: the old one is moved away first, and removed last."""
+    """A folder cannot replace one that holds files: the two change places at once, and the old one is removed last."""
     if not path.exists():
         folder.rename(path)
         return
     if not path.is_dir():
         raise BadOutput(f"cannot write {path}: it is a file, not a folder")
+    if exchange(folder, path):
+        return  # the old one is now where the new one was written, which is removed
     handle, old = new_part(path, is_folder=True)
-    path.rename(old / path.name)
-    folder.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
-    os.close(handle)
+    try:
+        path.rename(old / path.name)  # of a process that is killed here, the next one puts it back
+        try:
+            folder.rename(path)
+        except OSError:
+            (old / path.name).rename(path)
+            raise
+        finally:
+            if path.exists():
+                shutil.rmtree(old, ignore_errors=True)
+    finally:
+        os.close(handle)
 
 
 def _umask() -> int:
