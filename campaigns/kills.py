@@ -52,8 +52,8 @@ def _same(name: str, prepare: Callable[[Path], None], command: Callable[[Path], 
 
 
 def _places(folder: Path) -> None:
-    cogmap("walk", "room", "--height", "4", "--width", "5", "--observations", "3", "--walks", "12", "--steps", "30",
-           "--out", str(folder / "walks.npz"))  # fmt: skip
+    cogmap("walk", "room", "--height", "2", "--width", "3", "--observations", "3", "--patch", "0",
+           "--walks", "12", "--steps", "30", "--out", str(folder / "walks.npz"))  # fmt: skip
 
 
 def _family(folder: Path) -> None:

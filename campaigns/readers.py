@@ -355,7 +355,7 @@ def _commands(path: Path) -> None:
         raise RuntimeError(f"{asked[0]}: exit code {code}")
 
 
-_MAPPED = 0.03  # share of commands that build a map, which takes a second where others take ten milliseconds
+_MAPPED = 0.01  # share of commands that build a map, which takes a second where others take ten milliseconds
 
 TARGETS = (
     Target("commands, config", "places/run/config.json", _commands),
