@@ -27,6 +27,7 @@ Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
 
 _MOST_SUPPORT = 1 << 53
+_MOST_REWARD = 1e100  # in size: the sum over a log, and a policy's value, must be numbers too
 _SUM_TOLERANCE = 1e-6  # of probabilities that were written with few digits
 
 
@@ -622,13 +623,14 @@ def _take_truths(record: Any, name: str, count: int) -> None:
 
 
 def _take_rewards(record: Any, name: str, shape: tuple[int, ...], error: type[CogmapError] = BadRun) -> None:
-    """Replace a field by a read-only copy; raise unless it holds finite numbers of this shape."""
+    """Replace a field by a read-only copy; raise unless it holds numbers of this shape that can be added up."""
     array = np.asarray(getattr(record, name))
     if array.dtype.kind not in "fiu" or array.shape != shape:
         raise error(f"`{name}` must hold numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
     array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise error(f"`{name}` must be finite, got NaN or infinity")
+    if not (np.abs(array) <= _MOST_REWARD).all():  # nor is NaN
+        wrong = array[~(np.abs(array) <= _MOST_REWARD)][0]
+        raise error(f"`{name}` must be finite and at most {_MOST_REWARD:g} in size, got {wrong:g}")
     object.__setattr__(record, name, _read_only(array))
 
 
