@@ -47,7 +47,7 @@ def write_whole(path: str | Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-            temporary.chmod(0o666 & ~_umask())
+            _readable(temporary, 0o666)
             temporary.replace(path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
@@ -75,8 +75,8 @@ def write_folder(path: str | Path) -> Iterator[Path]:
         for file in temporary.iterdir():
             with file.open("rb") as stream:
                 os.fsync(stream.fileno())
-            file.chmod(0o666 & ~_umask())
-        temporary.chmod(0o777 & ~_umask())
+            _readable(file, 0o666)
+        _readable(temporary, 0o777)
         _put_in_place(temporary, path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
@@ -110,10 +110,12 @@ def _put_in_place(folder: Path, path: Path) -> None:
         os.close(handle)
 
 
-def _umask() -> int:
+def _readable(path: Path, mode: int) -> None:
+    """Give a temporary file the mode of any new file, where the file system has modes."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    with suppress(OSError):  # of a memory stick, or another system's share
+        path.chmod(mode & ~mask)
 
 
 def write_json(path: str | Path, value: Any) -> None:

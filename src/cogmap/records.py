@@ -26,6 +26,7 @@ Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
 
+_INT32 = np.iinfo(np.int32)
 _MOST_SUPPORT = 1 << 53
 _MOST_REWARD = 1e100  # in size: the sum over a log, and a policy's value, must be numbers too
 _SUM_TOLERANCE = 1e-6  # of probabilities that were written with few digits
@@ -589,8 +590,7 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError], *, may_be
         raise error(f"`{name}` must have {ndim} dimension(s), got shape {array.shape}")
     if array.dtype.kind not in "iu" and array.size:
         raise error(f"`{name}` must hold integers, got dtype {array.dtype}")
-    limits = np.iinfo(np.int32)
-    if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
+    if array.dtype != np.int32 and array.size and (array.min() < _INT32.min or array.max() > _INT32.max):
         if not may_be_wide:
             raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
         if array.min() < 0 or array.max() >= _MOST_SUPPORT:
