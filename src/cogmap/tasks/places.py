@@ -119,12 +119,22 @@ def map_of_codes(
     moves = None
     if futures is not None and kind == "minimal":
         futures = replace(futures, imagined=imagined_futures(run.model, index, walks))
+        moves = imagined_moves(run.model, code_tuples, index, walks)
     began, left = time.perf_counter(), max(seconds - (time.perf_counter() - began), SEARCH_SHARE * seconds)
     found = build_map(
         codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left, moves=moves
     )
     is_over = kind == "minimal" and time.perf_counter() - began > left
     return _cut_short(found) if is_over and found.explained < NEARLY_ALL else found
+
+
+def _cut_short(found: CognitiveMap) -> CognitiveMap:
+    """The map with a warning that its search had no time to end."""
+    warning = (
+        "the minutes were over before all places were told apart: some plans end elsewhere or are too long; "
+        "give more minutes (--resume --minutes 5)"
+    )
+    return replace(found, warnings=(warning, *found.warnings))
 
 
 def evaluate(run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:
