@@ -32,6 +32,7 @@ class Ladder(Places):
     own: ClassVar = frozenset({"rooms", "rungs"})
     trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
     usual_seconds: ClassVar[float | None] = 240.0
+    map_seconds: ClassVar[float | None] = 60.0  # models that know no place are searched for long, and in vain
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         for number in options.rungs:
