@@ -43,7 +43,7 @@ class Places(Kind):
     steps: int = 400
     noise: float = 0.0  # of the training observations
     context_length: int = 50
-    test_walks: int = 512  # of which the first 200 give the planning problems, as in the paper
+    test_walks: int = 2048  # of which the first 200 give the planning problems, both as in the paper
     change: Mapping[str, Any] = field(default_factory=dict)  # of models and training
     own: ClassVar = frozenset({"rooms", "rollouts"})
     trains_on: ClassVar[tuple[str, ...]] = ("walks", "steps", "noise", "change")

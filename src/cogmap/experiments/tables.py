@@ -59,13 +59,17 @@ TABLES: dict[str, Kind] = {
         _small_room,
         ("TDB(S=3, M=1)", "TDB(S=1, M=1)"),
         walks=512,
+        test_walks=512,
     ),
-    "ladder": Ladder("6x8 room, O=4, 3x3 patch twice", _small_room, (METHOD,), walks=512, rungs=RUNGS),
+    "ladder": Ladder(
+        "6x8 room, O=4, 3x3 patch twice", _small_room, (METHOD,), walks=512, test_walks=512, rungs=RUNGS
+    ),
     "short-windows": Places(
         "6x8 room, O=4, 3x3 patch twice, windows of 24 steps",
         _small_room,
         ("TDB(S=3, M=1)", "TDB(S=3, M=4)"),
         walks=512,
+        test_walks=512,
         change={"window": 24, "context_length": 24},
     ),
     "table-1": Places(
