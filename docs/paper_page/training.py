@@ -18,7 +18,7 @@ LADDER = """\
 
 One model, TDB(S=3, M=1), in one 6x8 room, from the preset `paper` to the preset `fast`, one switch a rung
 (`cogmap reproduce ladder`). All transformers have the size of the fast preset in this room (width 64, three layers,
-windows of 100 steps) and each rung as many steps as take four processor minutes (`python scripts/ladder_steps.py`).
+windows of 100 steps) and each rung as many steps as take two processor minutes (`python scripts/ladder_steps.py`).
 There are 48 places."""
 
 
