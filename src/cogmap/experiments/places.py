@@ -67,10 +67,13 @@ class Places(Kind):
         rng = np.random.default_rng([trial.seed, stream])
         return draw_walks(self.world(trial.seed), walks, self.steps, rng)
 
-    def score(self, trial: Trial, run: Run, tell: Tell) -> Found:
+    def test_set(self, trial: Trial, run: Run) -> tuple[Walks, Truth]:
+        """Walks that no model was trained on, in the run's vocabulary."""
         walks, truth = self._draw(trial, self.test_walks, 3)
-        if run.quantizer is not None:
-            walks, truth = run.quantizer.walks_and_truth(walks, truth)
+        return (walks, truth) if run.quantizer is None else run.quantizer.walks_and_truth(walks, truth)
+
+    def score(self, trial: Trial, run: Run, tell: Tell) -> Found:
+        walks, truth = self.test_set(trial, run)
         world = self.world(trial.seed)
         training = run.categorical(self.training(trial)["source"]).rows(slice(0, MOST_WALKS))
         if run.config.vanilla:
