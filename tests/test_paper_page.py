@@ -67,3 +67,18 @@ def test_what_is_worse_than_the_papers_is_told_and_what_is_better_is_not(part: P
         ("TestAccu", "99.06", "95.00"),
         ("RatioSP", "1.000", "1.200"),
     ]
+
+
+def test_networkx_stands_beside_our_bounds(part: Part) -> None:
+    values = {"norm_ged": 0.5, "norm_ged_lower": 0.25, "limit": 900.0, "nodes": 40.0}
+    rows = [row("TDB(S=1, M=1), gru", "paper", *figure) for figure in values.items()]
+    told = part("figures")._by_networkx(rows)
+    assert "no edit path was found after 900 s, our bounds are 0.250 and 0.500" in told
+    rows.append(row("TDB(S=1, M=1), gru", "paper", "norm_ged_networkx", 0.4))
+    assert part("figures")._by_networkx(rows).startswith("0.400 after 900 s")
+    assert part("figures")._by_networkx([]).startswith("not run")
+
+
+def test_a_row_that_was_not_run_says_what_it_takes(part: Part) -> None:
+    with pytest.raises(ValueError, match="must be in the plan"):
+        part("missing").reason("table-cube", "TDB(S=5, M=4)")
