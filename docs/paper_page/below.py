@@ -157,7 +157,9 @@ def not_reproduced(tables: dict[str, list[Row]]) -> str:
         (
             "the paper's own training at 15x20",
             "99.06 % after 25,000 steps of 32 x 400",
-            "not trained to its end: [the ladder](#from-the-papers-preset-to-ours) has it in a 6x8 room",
+            "not run: needs about 280 core-hours, 40 s a step ([reading](paper_readings.md#the-preset-paper)), `cogmap "
+            'reproduce table-1 --only "TDB(S=3, M=1)" --preset paper`; '
+            "[the ladder](#from-the-papers-preset-to-ours) has it in a 6x8 room",
         ),
     )
     return "## Not reproduced\n\n" + table(("the paper says", "with the figure", "ours"), lines)

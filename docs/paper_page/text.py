@@ -13,7 +13,8 @@ TEXT = """\
 
 In-context accuracy in per cent, by the length k of the examples and their number n. "spliced 0.03": training documents
 were cut before three tokens in a hundred and their pieces shuffled, which the paper does not do
-([why](paper_readings.md#text-ginc))."""
+([why](paper_readings.md#text-ginc)). A step has 3,200 positions for every model of ours: the same `--steps` are as many
+positions, unless a training ends by itself."""
 
 TEXTS = {"ginc": "", "ginc-longer": ", trained longer", "ginc-heads": ", by the heads alone"}
 
