@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 
-from cogmap.experiments.hours import Measured, measured, stored_commit, training_seconds
+from cogmap.experiments.hours import Measured, measured, stored, training_seconds
 from cogmap.experiments.plan import every_trial
 from cogmap.experiments.trials import Options, Trial
 from paper_page.rows import RESULTS, table
@@ -13,7 +13,8 @@ from paper_page.rows import RESULTS, table
 MISSING = """\
 ## Not run
 
-Trials of `cogmap reproduce all` without rows, some {hours} core-hours by what was measured of their like."""
+Trials of `cogmap reproduce all` without rows, some {hours} core-hours by what was measured of their like. {older} more
+trials have rows of before (¹): some {again} core-hours to train and score them again, with `cogmap reproduce all`."""
 
 
 def missing() -> str:
@@ -31,7 +32,9 @@ def missing() -> str:
     ]
     total = sum(map(_hours, _without_rows()))
     head = ("command, with the first seed", "seeds", "core-hours, about")
-    return f"{MISSING.format(hours=round(total))}\n\n{table(head, lines)}"
+    older = [trial for trial in every_trial(Options()) if _is_older(trial)]
+    told = MISSING.format(hours=round(total), older=len(older), again=round(sum(map(_hours, older))))
+    return f"{told}\n\n{table(head, lines)}"
 
 
 def reason(table: str, method: str, training_rooms: Sequence[int] = ()) -> str:
@@ -45,6 +48,17 @@ def reason(table: str, method: str, training_rooms: Sequence[int] = ()) -> str:
     raise ValueError(f"{method} must be in the plan of {table}, or have rows")
 
 
+def again(table: str, method: str) -> str:
+    """Why a figure is missing of a model that has rows: it was not measured when they were made."""
+    trials = [trial for trial in every_trial(Options()) if (trial.table, trial.method) == (table, method)]
+    return f"not measured: training it again needs about {_hours(trials[0]):.1f} core-hours, `{trials[0].command}`"
+
+
+def _is_older(trial: Trial) -> bool:
+    found = stored(trial, _known())
+    return found is not None and not found.trained_at
+
+
 @lru_cache(maxsize=1)
 def _known() -> list[Measured]:
     return measured(RESULTS)
@@ -52,7 +66,7 @@ def _known() -> list[Measured]:
 
 @lru_cache(maxsize=1)
 def _without_rows() -> list[Trial]:
-    return [trial for trial in every_trial(Options()) if not stored_commit(trial, _known())]
+    return [trial for trial in every_trial(Options()) if stored(trial, _known()) is None]
 
 
 def _hours(trial: Trial) -> float:

@@ -14,7 +14,7 @@ from cogmap.report.paper_rows import (
     TRAINING_ABOVE_98,
     PaperTable,
 )
-from paper_page.missing import reason
+from paper_page.missing import again, reason
 from paper_page.rows import MAPS, METRICS, NAMES, Ours, Row, models, printed, rollouts_of, shown, table
 
 PLACES = {
@@ -101,7 +101,7 @@ def noise(tables: dict[str, list[Row]]) -> str:
         ("the paper, ten rooms", "88.03 (0.04)", "99.08 (0.01)", "99.49 (0.20)", "1.00 (0.00)", "")
     ]
     for ours in models(tables["noise"], "TDB(S=3, M=1)"):
-        training = shown("test_accu", ours.values("", "training_accu")) or "not scored"
+        training = shown("test_accu", ours.values("", "training_accu")) or again("noise", "TDB(S=3, M=1)")
         for map_ in ours.maps:
             figures = (shown(metric, ours.values(map_, metric)) for metric in METRICS)
             mark = "¹" if ours.is_older else ""

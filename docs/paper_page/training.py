@@ -43,7 +43,8 @@ def training_steps(tables: dict[str, list[Row]]) -> str:
     return "\n\n".join(
         (
             TRAINING,
-            "Steps until 98 % in the 15x20 room (ours: of held-out walks, evaluated every 50 steps):",
+            "Steps until 98 % in the 15x20 room (ours: of held-out walks, evaluated every 50 steps; a dash: [not "
+            "run](#not-run), or rows of before this was measured):",
             table(head, room),
             "Accuracy after 1,000 steps in 3D rooms, per cent (ours: of held-out walks, at the end where a training "
             "ended before):",
@@ -57,7 +58,7 @@ def training_steps(tables: dict[str, list[Row]]) -> str:
 def _by_encoder(rows: Sequence[Row], method: str, metric: str) -> Iterator[str]:
     for encoder in ("gru", "transformer"):
         value = first(rows, method, encoder, metric)
-        yield "" if value is None else f"{100 * value:.2f}" if "1k" in metric else f"{value:,.0f}"
+        yield "-" if value is None else f"{100 * value:.2f}" if "1k" in metric else f"{value:,.0f}"
 
 
 def _above_98_on_text(rows: Sequence[Row], method: str) -> str:
