@@ -19,19 +19,19 @@ class Rung:
 
     name: str
     change: Mapping[str, Any]  # of the model and the training
-    steps: int  # as many as take two processor minutes of one core, by scripts/ladder_steps.py
+    steps: int  # as many as take one processor minute, by scripts/ladder_steps.py
     preset: Literal["paper", "fast"] = "paper"
     encoder: Literal["transformer", "gru"] = "transformer"
 
 
 @dataclass(frozen=True)
 class Ladder(Places):
-    """One model for each rung. All transformers have the size and the windows of the fast preset in this room."""
+    """One model for each rung. All transformers have the size of the fast preset in this room, and short windows."""
 
     rungs: tuple[Rung, ...] = ()
     own: ClassVar = frozenset({"rooms", "rungs"})
     trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
-    usual_seconds: ClassVar[float | None] = 120.0
+    usual_seconds: ClassVar[float | None] = 60.0
     map_seconds: ClassVar[float | None] = 60.0  # models that know no place are searched for long, and in vain
 
     def trials(self, table: str, options: Options) -> list[Trial]:
