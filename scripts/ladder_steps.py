@@ -1,7 +1,7 @@
 """How many steps of each rung of the ladder are equal processor minutes: python scripts/ladder_steps.py [MINUTES]
 
 Times some steps and one validation of each rung on one thread, by processor time, so that other work on the machine
-counts little. `RUNGS` in experiments/tables.py has the steps of one minute.
+counts little. `RUNGS` in experiments/tables.py has the steps of half a minute.
 """
 
 from __future__ import annotations
@@ -63,4 +63,4 @@ def main(minutes: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0)
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 0.5)

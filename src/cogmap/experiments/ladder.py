@@ -19,7 +19,7 @@ class Rung:
 
     name: str
     change: Mapping[str, Any]  # of the model and the training
-    steps: int  # as many as take one processor minute, by scripts/ladder_steps.py
+    steps: int  # as many as take half a processor minute, by scripts/ladder_steps.py
     preset: Literal["paper", "fast"] = "paper"
     encoder: Literal["transformer", "gru"] = "transformer"
 
@@ -31,7 +31,7 @@ class Ladder(Places):
     rungs: tuple[Rung, ...] = ()
     own: ClassVar = frozenset({"rooms", "rungs"})
     trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
-    usual_seconds: ClassVar[float | None] = 60.0
+    usual_seconds: ClassVar[float | None] = 30.0
     map_seconds: ClassVar[float | None] = 60.0  # models that know no place are searched for long, and in vain
 
     def trials(self, table: str, options: Options) -> list[Trial]:

@@ -42,15 +42,15 @@ _MUON |= {"dropout": 0.0, "bfloat16": None}  # products in lower precision where
 _DECAY = {"decays": True, "warm_up": 50, "hold_out": True}
 _AVERAGES = {"dictionary": "averages", "projected": True, "bottleneck_mean": False, "output_norm": True}
 RUNGS = (
-    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 660),
-    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 660),
-    Rung("one token a step", {"alternating": False}, 1100),
-    Rung("attention by path", {"attention": "path"}, 1100),
-    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 1080),
-    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 1100),
-    Rung("revival of dead entries", {"revival": True}, 1100),
-    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 1100),
-    Rung("GRU", {}, 910, preset="fast", encoder="gru"),
+    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 330),
+    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 330),
+    Rung("one token a step", {"alternating": False}, 550),
+    Rung("attention by path", {"attention": "path"}, 550),
+    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 540),
+    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 550),
+    Rung("revival of dead entries", {"revival": True}, 550),
+    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 550),
+    Rung("GRU", {}, 560, preset="fast", encoder="gru"),
 )
 
 TABLES: dict[str, Kind] = {
