@@ -1,7 +1,7 @@
 """How many steps of each rung of the ladder are equal processor minutes: python scripts/ladder_steps.py [MINUTES]
 
 Times some steps and one validation of each rung on one thread, by processor time, so that other work on the machine
-counts little. `RUNGS` in experiments/tables.py has the steps of half a minute.
+counts little. `RUNGS` in experiments/tables.py has the steps of four minutes.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from cogmap.training.loop import Trainer
 from cogmap.training.split import DataSplit, split_walks
 from cogmap.walks.views import draw_walks
 
-UNTIMED, TIMED = 3, 10  # steps
+UNTIMED, TIMED = 5, 20  # steps
 
 
 def trainer_of(rung: Rung, data: DataSplit) -> Trainer:
@@ -63,4 +63,4 @@ def main(minutes: float) -> None:
 
 
 if __name__ == "__main__":
-    main(float(sys.argv[1]) if len(sys.argv) > 1 else 0.5)
+    main(float(sys.argv[1]) if len(sys.argv) > 1 else 4.0)

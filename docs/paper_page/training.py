@@ -17,9 +17,9 @@ LADDER = """\
 ## From the paper's preset to ours
 
 One model, TDB(S=3, M=1), in one 6x8 room, from the preset `paper` to the preset `fast`, one switch a rung
-(`cogmap reproduce ladder`). All transformers have the size of the fast preset in this room (width 64, three layers) and
-windows of 24 steps, beyond which they see nothing; the GRU carries its state on. Each rung has as many steps as take
-half a minute of processor time (`python scripts/ladder_steps.py`). There are 48 places."""
+(`cogmap reproduce ladder`). All transformers have the size of the fast preset in this room (width 64, three layers,
+windows of 100 steps). Each rung has as many steps as take four processor minutes (`python scripts/ladder_steps.py`),
+fewer where it ends by itself; rung 1 has those of a row of before, about three minutes. There are 48 places."""
 
 
 def training_steps(tables: dict[str, list[Row]]) -> str:

@@ -19,19 +19,19 @@ class Rung:
 
     name: str
     change: Mapping[str, Any]  # of the model and the training
-    steps: int  # as many as take half a processor minute, by scripts/ladder_steps.py
+    steps: int  # as many as take four processor minutes, by scripts/ladder_steps.py
     preset: Literal["paper", "fast"] = "paper"
     encoder: Literal["transformer", "gru"] = "transformer"
 
 
 @dataclass(frozen=True)
 class Ladder(Places):
-    """One model for each rung. All transformers have the size of the fast preset in this room, and short windows."""
+    """One model for each rung. All transformers have the size and the windows of the fast preset in this room."""
 
     rungs: tuple[Rung, ...] = ()
     own: ClassVar = frozenset({"rooms", "rungs"})
     trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
-    usual_seconds: ClassVar[float | None] = 30.0
+    usual_seconds: ClassVar[float | None] = 240.0
     map_seconds: ClassVar[float | None] = 60.0  # models that know no place are searched for long, and in vain
 
     def trials(self, table: str, options: Options) -> list[Trial]:

@@ -28,8 +28,8 @@ def _small_room(seed: int) -> AliasedRoom:
     return AliasedRoom(height=6, width=8, observations=4, seed=seed)
 
 
-# The fast preset's size in the small room, and short windows, so that rungs differ in what they name alone.
-_SIZE = {"width": 64, "layers": 3, "heads": 4, "mlp_width": 128, "window": 24, "context_length": 24}
+# The fast preset's size and windows in the small room, so that rungs differ in what they name alone.
+_SIZE = {"width": 64, "layers": 3, "heads": 4, "mlp_width": 128, "window": 100, "context_length": 50}
 _PRINTED = {"bottleneck_mean": False, "dictionary_start": "normal", "output_norm": True}
 _AS_READ = {"bottleneck_mean": True, "dictionary_start": "uniform", "output_norm": False}
 _MUON: dict[str, float | None] = {
@@ -42,15 +42,15 @@ _MUON |= {"dropout": 0.0, "bfloat16": None}  # products in lower precision where
 _DECAY = {"decays": True, "warm_up": 50, "hold_out": True}
 _AVERAGES = {"dictionary": "averages", "projected": True, "bottleneck_mean": False, "output_norm": True}
 RUNGS = (
-    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 330),
-    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 330),
-    Rung("one token a step", {"alternating": False}, 550),
-    Rung("attention by path", {"attention": "path"}, 550),
-    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 540),
-    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 550),
-    Rung("revival of dead entries", {"revival": True}, 550),
-    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 550),
-    Rung("GRU", {}, 560, preset="fast", encoder="gru"),
+    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 580),
+    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 600),
+    Rung("one token a step", {"alternating": False}, 1460),
+    Rung("attention by path", {"attention": "path"}, 1540),
+    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 1610),
+    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 1840),
+    Rung("revival of dead entries", {"revival": True}, 1840),
+    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 1840),
+    Rung("GRU", {}, 4620, preset="fast", encoder="gru"),
 )
 
 TABLES: dict[str, Kind] = {
