@@ -52,8 +52,8 @@ def _same(name: str, prepare: Callable[[Path], None], command: Callable[[Path], 
 
 
 def _places(folder: Path) -> None:
-    cogmap("walk", "room", "--height", "4", "--width", "5", "--observations", "3", "--walks", "12", "--steps", "30",
-           "--out", str(folder / "walks.npz"))  # fmt: skip
+    cogmap("walk", "room", "--height", "2", "--width", "3", "--observations", "3", "--patch", "0",
+           "--walks", "12", "--steps", "30", "--out", str(folder / "walks.npz"))  # fmt: skip
 
 
 def _family(folder: Path) -> None:
@@ -119,9 +119,9 @@ def _table(folder: Path) -> list[str]:
     from cogmap.experiments.places import Places
 
     TABLES["tiny"] = Places(
-        "4x5 room",
-        lambda seed: AliasedRoom(height=4, width=5, observations=4, patch=2, seed=seed),
-        ("TDB(S=3, M=4)",),
+        "3x4 room",
+        lambda seed: AliasedRoom(height=3, width=4, observations=4, patch=0, seed=seed),
+        ("TDB(S=3, M=1)",),
         walks=20,
         steps=40,
         context_length=10,
@@ -132,6 +132,12 @@ def _table(folder: Path) -> list[str]:
 
 
 STORIES = (
+    _same(
+        "report",
+        _learned,
+        lambda folder: ["report", str(folder / "run"), "--walks", str(folder / "walks.npz")],
+    ),
+    _same("reproduce", lambda folder: None, _table),
     _learn("learn places", "walks.npz", _places),
     _learn("learn family", "walks.npz", _family, "--family"),
     _learn("learn text", "book.txt", _text, "--words"),
@@ -145,12 +151,6 @@ STORIES = (
         lambda folder: ["map", str(folder / "run"), "--out", str(folder / "map.graphml"), "--force"],
     ),
     _same("compare", _places, _compare),
-    _same(
-        "report",
-        _learned,
-        lambda folder: ["report", str(folder / "run"), "--walks", str(folder / "walks.npz")],
-    ),
-    _same("reproduce", lambda folder: None, _table),
 )
 
 

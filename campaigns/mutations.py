@@ -8,6 +8,7 @@ import random
 import zipfile
 from collections.abc import Callable
 from copy import deepcopy
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -116,7 +117,7 @@ def _mutated_arrays(content: bytes, rng: random.Random) -> bytes:
             wide = arrays[name].astype(np.float64 if arrays[name].dtype.kind == "f" else np.int64)
             arrays[name] = wide * rng.choice([-1, 2, 10**6]) + rng.choice([0, 1, 10**9])
         case 4:
-            return _bomb(name, rng)
+            return _bomb(name, *rng.choice(_BOMBS))
         case _:
             arrays[name] = rng.choice(HOSTILE_ARRAYS)()
     stream = io.BytesIO()
@@ -159,16 +160,24 @@ def _mutated_cells(content: bytes, rng: random.Random) -> bytes:
     return "\n".join(map(",".join, rows)).encode("utf-8", "surrogatepass")
 
 
-def _bomb(name: str, rng: random.Random) -> bytes:
+_BOMBS = (((1 << 27,), "|u1"), ((10**8,), "<U0"), ((10**12,), "<i4"), ((10**9, 0), "<i4"))  # shapes and types
+
+
+def make_bombs(content: bytes) -> None:
+    """Make the largest one for each array of an npz, here and not in every child."""
+    with np.load(io.BytesIO(content)) as stored:
+        for name in stored.files:
+            _bomb(name, *_BOMBS[0])
+
+
+@cache
+def _bomb(name: str, shape: tuple[int, ...], kind: str) -> bytes:
     """An array that is much larger than its file, or says that it is."""
-    shape, kind = rng.choice(
-        [((1 << 27,), "|u1"), ((10**8,), "<U0"), ((10**12,), "<i4"), ((10**9, 0), "<i4")]
-    )
     header = io.BytesIO()
     np.lib.format.write_array_header_1_0(header, {"shape": shape, "fortran_order": False, "descr": kind})
     stream = io.BytesIO()
     with (
-        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive,
+        zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
         archive.open(f"{name}.npy", "w") as member,
     ):
         member.write(header.getvalue())

@@ -182,6 +182,7 @@ class Beside(NamedTuple):
     bare_p99: float
     processor: float  # of the server, for each plan: does not depend on what else the machine does
     bare_processor: float
+    plans: int
 
     def __str__(self) -> str:
         waits = f"p99 {self.p99:.1f} ms, {self.p99 / self.bare_p99:.2f} of a bare answer"
@@ -200,13 +201,13 @@ def beside_bare(clients: int, seconds: float) -> Beside:
         port = int(server.stdout.readline())
         bare = _waited(server.pid, port, nodes, clients, seconds)
         server.terminate()
-    return Beside(own[0], bare[0], own[1], bare[1])
+    return Beside(own[0], bare[0], own[1], bare[1], own[2])
 
 
-def _waited(server: int, port: int, nodes: int, clients: int, seconds: float) -> tuple[float, float]:
-    """p99 of the answers of a server, and its processor time for each, in milliseconds."""
+def _waited(server: int, port: int, nodes: int, clients: int, seconds: float) -> tuple[float, float, int]:
+    """p99 of the answers of a server, and its processor time for each, in milliseconds; and how many they were."""
     asyncio.run(crowd(port, nodes, 4, 0.5))  # to warm up
     before = processor_seconds(server)
     took, _ = asyncio.run(crowd(port, nodes, clients, seconds))
     spent = processor_seconds(server) - before
-    return float(np.percentile(took, 99)) * 1000, 1000 * spent / len(took)
+    return float(np.percentile(took, 99)) * 1000, 1000 * spent / len(took), len(took)

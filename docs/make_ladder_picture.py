@@ -53,7 +53,10 @@ def main() -> None:
     bars(distance, found, "paper", "norm_ged", color=SECOND_COLOUR, height=0.8, label="the paper's builder")
     bars(distance, found, "minimal", "norm_ged", color=MODEL_COLOUR, height=0.4, label="our map")
     distance.set(xlabel="NormGED", xlim=(0, 1))
-    distance.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2)
+    figure.legend(*distance.get_legend_handles_labels(), loc="outside upper right", ncols=2)
+    for rung in range(len(RUNGS)):
+        if (rung, "paper", "test_accu") not in found:
+            accuracy.text(3, rung, "not run", va="center", color="0.5")
     accuracy.set_yticks(range(len(RUNGS)), [f"{number}: {rung.name}" for number, rung in enumerate(RUNGS)])
     accuracy.set_ylim(len(RUNGS) - 0.5, -0.5)
     save_figure(figure, ROOT / "docs" / "images" / "ladder.png")

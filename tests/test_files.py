@@ -26,6 +26,8 @@ from cogmap.files import (
     read_json_lines,
     remove_leftovers,
     write_arrays,
+    write_folder,
+    write_json,
     write_whole,
 )
 from cogmap.models.config import ModelConfig
@@ -271,3 +273,14 @@ def test_labels_are_as_many_different_words_as_there_are_things(labels: object) 
     assert checked_labels(["a", "b"], 2, "here", BadRun) == ("a", "b")
     with pytest.raises(BadRun, match="here must be"):
         checked_labels(labels, 2, "here", BadRun)
+
+
+def test_a_file_system_without_modes_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def chmod(self: Path, mode: int) -> None:
+        raise PermissionError(1, "Operation not permitted")
+
+    monkeypatch.setattr("pathlib.Path.chmod", chmod)
+    write_json(tmp_path / "x.json", 1)
+    with write_folder(tmp_path / "folder") as folder:
+        (folder / "file").touch()
+    assert sorted(path.name for path in tmp_path.rglob("*")) == ["file", "folder", "x.json"]

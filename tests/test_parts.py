@@ -130,3 +130,86 @@ def test_a_reward_of_any_number_of_digits_is_refused(
         )
         assert main(["check", str(tmp_path / "w.jsonl")]) == 2
         assert "`rewards` must hold finite numbers, got" in capsys.readouterr().err
+
+
+def _old_and_new(folder: Path) -> None:
+    """A folder that is replaced by another one with the same names of files."""
+    folder.mkdir()
+    (folder / "a").write_text("old")
+    with write_folder(folder) as fresh:
+        (fresh / "a").write_text("new")
+
+
+def _without_exchange(one: Path, other: Path) -> bool:
+    return False
+
+
+def test_a_folder_takes_the_place_of_another_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def rename(self: Path, target: Path) -> None:
+        raise AssertionError(f"{self} must not be moved away")
+
+    monkeypatch.setattr("pathlib.Path.rename", rename)
+    _old_and_new(tmp_path / "log.walks")
+    assert (tmp_path / "log.walks" / "a").read_text() == "new"
+    assert [each.name for each in tmp_path.iterdir()] == ["log.walks"]
+
+
+def test_a_link_to_a_folder_is_replaced_and_what_it_led_to_stays(tmp_path: Path) -> None:
+    (tmp_path / "far").mkdir()
+    (tmp_path / "far" / "a").write_text("old")
+    (tmp_path / "log.walks").symlink_to(tmp_path / "far")
+    with write_folder(tmp_path / "log.walks") as fresh:
+        (fresh / "a").write_text("new")
+    assert (tmp_path / "far" / "a").read_text() == "old"
+    assert (tmp_path / "log.walks" / "a").read_text() == "new"
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["far", "log.walks"]
+
+
+KILLED_BETWEEN = """
+import os, sys
+from pathlib import Path
+import cogmap.files
+cogmap.files.exchange = lambda one, other: False
+renamed = Path.rename
+def rename(self, target):
+    renamed(self, target)
+    os.kill(os.getpid(), 9)
+Path.rename = rename
+with cogmap.files.write_folder(sys.argv[1]) as fresh:
+    (fresh / "a").write_text("new")
+"""
+
+
+def test_without_an_exchange_what_a_killed_process_moved_away_comes_back(tmp_path: Path) -> None:
+    path = tmp_path / "log.walks"
+    path.mkdir()
+    (path / "a").write_text("old")
+    killed = subprocess.run([sys.executable, "-c", KILLED_BETWEEN, str(path)])
+    assert killed.returncode == -signal.SIGKILL
+    assert not path.exists()
+    with pytest.raises(BadOutput), write_folder(path):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    assert (path / "a").read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["log.walks"]
+
+
+def test_without_an_exchange_a_rename_that_fails_leaves_the_old_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cogmap.files.exchange", _without_exchange)
+    path, real = tmp_path / "log.walks", Path.rename
+
+    def rename(self: Path, target: Path) -> Path:
+        if self.name.endswith(".part"):
+            raise OSError(errno.EIO, "Input/output error")
+        return real(self, target)
+
+    monkeypatch.setattr("pathlib.Path.rename", rename)
+    with pytest.raises(BadOutput, match=r"cannot write .*: Input/output error"):
+        _old_and_new(path)
+    assert (path / "a").read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["log.walks"]
+    monkeypatch.undo()
+    monkeypatch.setattr("cogmap.files.exchange", _without_exchange)
+    _old_and_new(tmp_path / "other")
+    assert (tmp_path / "other" / "a").read_text() == "new"

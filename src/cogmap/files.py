@@ -16,7 +16,7 @@ import stat
 import zipfile
 from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NoReturn
 
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cogmap.errors import BadOutput, CogmapError
-from cogmap.parts import PART, new_part, remove
+from cogmap.parts import PART, exchange, new_part, remove
 
 EXPANSION = 64  # bytes of arrays for each byte of an npz: random walks reach about 30
 ROOM = 16 << 20  # bytes of arrays that any npz may have, however small its file is
@@ -48,7 +48,7 @@ def write_whole(path: str | Path) -> Iterator[IO[bytes]]:
             yield stream
             stream.flush()
             os.fsync(stream.fileno())
-            temporary.chmod(0o666 & ~_umask())
+            _readable(temporary, 0o666)
             temporary.replace(path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
@@ -76,34 +76,47 @@ def write_folder(path: str | Path) -> Iterator[Path]:
         for file in temporary.iterdir():
             with file.open("rb") as stream:
                 os.fsync(stream.fileno())
-            file.chmod(0o666 & ~_umask())
-        temporary.chmod(0o777 & ~_umask())
+            _readable(file, 0o666)
+        _readable(temporary, 0o777)
         _put_in_place(temporary, path)
     except OSError as error:
         raise BadOutput(f"cannot write {path}: {error.strerror or error}") from error
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        with suppress(OSError):
+            remove(temporary)
         os.close(handle)
 
 
 def _put_in_place(folder: Path, path: Path) -> None:
-    """A folder cannot replace one that holds files: the old one is moved away first, and removed last."""
+    """A folder cannot replace one that holds files: the two change places at once, and the old one is removed last."""
     if not path.exists():
         folder.rename(path)
         return
     if not path.is_dir():
         raise BadOutput(f"cannot write {path}: it is a file, not a folder")
+    if exchange(folder, path):
+        return  # the old one is now where the new one was written, which is removed
     handle, old = new_part(path, is_folder=True)
-    path.rename(old / path.name)
-    folder.rename(path)
-    shutil.rmtree(old, ignore_errors=True)
-    os.close(handle)
+    try:
+        path.rename(old / path.name)  # of a process that is killed here, the next one puts it back
+        try:
+            folder.rename(path)
+        except OSError:
+            (old / path.name).rename(path)
+            raise
+        finally:
+            if path.exists():
+                shutil.rmtree(old, ignore_errors=True)
+    finally:
+        os.close(handle)
 
 
-def _umask() -> int:
+def _readable(path: Path, mode: int) -> None:
+    """Give a temporary file the mode of any new file, where the file system has modes."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    with suppress(OSError):  # of a memory stick, or another system's share
+        path.chmod(mode & ~mask)
 
 
 def write_json(path: str | Path, value: Any) -> None:

@@ -5,9 +5,11 @@ So the next process that writes to the same path knows which of them are left of
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
+import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -45,7 +47,7 @@ def _made(path: Path, is_folder: bool) -> tuple[int, Path]:
 
 
 def _remove_dead(path: Path) -> None:
-    """Remove what killed processes left of this path: what can be locked."""
+    """Remove what killed processes left of this path: what can be locked. What they moved away comes back."""
     if fcntl is None:
         return
     named = re.compile(
@@ -58,6 +60,8 @@ def _remove_dead(path: Path) -> None:
             handle = os.open(part, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                if (part / path.name).is_dir() and not path.exists():
+                    (part / path.name).rename(path)
                 remove(part)
             finally:
                 os.close(handle)
@@ -69,3 +73,16 @@ def remove(path: Path) -> None:
         shutil.rmtree(path)
     else:
         path.unlink(missing_ok=True)
+
+
+_AT_HERE, _EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
+
+
+def exchange(one: Path, other: Path) -> bool:
+    """Let two paths change places at once; False where the operating system or the file system cannot."""
+    swap = getattr(ctypes.CDLL(None), "renameat2", None) if sys.platform == "linux" else None
+    if swap is None:
+        return False
+    sys.audit("os.rename", str(one), str(other), -1, -1)  # as `os.rename` does
+    done: int = swap(_AT_HERE, os.fsencode(one), _AT_HERE, os.fsencode(other), _EXCHANGE)
+    return done == 0

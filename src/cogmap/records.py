@@ -26,7 +26,9 @@ Booleans = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 Labels = tuple[str, ...]
 
+_INT32 = np.iinfo(np.int32)
 _MOST_SUPPORT = 1 << 53
+_MOST_REWARD = 1e100  # in size: the sum over a log, and a policy's value, must be numbers too
 _SUM_TOLERANCE = 1e-6  # of probabilities that were written with few digits
 
 
@@ -293,6 +295,22 @@ class PredictedFutures:
             raise BadRun(f"{rule}, got {len(self.imagined)}")
 
 
+@dataclass(frozen=True, eq=False)
+class ImaginedMoves:
+    """What a model imagines one action after some histories: the next observation, and the tuple of codes there."""
+
+    code: Integers  # (H,) the row of each history's tuple among those that were met
+    observation: Integers  # (H, A) -1 where the model is not sure
+    next_code: Integers  # (H, A) the row of the next tuple, -1 where it is not sure, or was never met
+
+    def __post_init__(self) -> None:
+        _take(self, "code", 1, BadRun)
+        for name in ("observation", "next_code"):
+            _take(self, name, 2, BadRun)
+            if len(getattr(self, name)) != len(self.code):
+                raise BadRun(f"`{name}` must have {len(self.code)} rows, got {len(getattr(self, name))}")
+
+
 EDGE_FIELDS = (
     "edge_source",
     "edge_action",
@@ -328,7 +346,9 @@ class CognitiveMap:
     action_labels: Labels | None = None
     edge_probability: Floats | None = None  # (E,) of its target, given node and action; None is by support
     edge_imagined: Booleans | None = None  # (E,) never taken, only predicted by the model; None is nowhere
-    edge_guessed: Booleans | None = None  # (E,) taken, but too seldom to know where it leads; None is nowhere
+    edge_guessed: Booleans | None = (
+        None  # (E,) where it leads is not known for sure: no plan counts on it; None is nowhere
+    )
     seen_node: Integers | None = None  # (I,) in rising order
     seen_observation: Integers | None = None  # (I,)
     seen_probability: Floats | None = None  # (I,) of seeing it at that node; None is `node_observation` alone
@@ -593,8 +613,7 @@ def _take(record: Any, name: str, ndim: int, error: type[CogmapError], *, may_be
         raise error(f"`{name}` must have {ndim} dimension(s), got shape {array.shape}")
     if array.dtype.kind not in "iu" and array.size:
         raise error(f"`{name}` must hold integers, got dtype {array.dtype}")
-    limits = np.iinfo(np.int32)
-    if array.dtype != np.int32 and array.size and (array.min() < limits.min or array.max() > limits.max):
+    if array.dtype != np.int32 and array.size and (array.min() < _INT32.min or array.max() > _INT32.max):
         if not may_be_wide:
             raise error(f"`{name}` must fit 32-bit integers, got {array.min()} to {array.max()}")
         if array.min() < 0 or array.max() >= _MOST_SUPPORT:
@@ -627,13 +646,14 @@ def _take_truths(record: Any, name: str, count: int) -> None:
 
 
 def _take_rewards(record: Any, name: str, shape: tuple[int, ...], error: type[CogmapError] = BadRun) -> None:
-    """Replace a field by a read-only copy; raise unless it holds finite numbers of this shape."""
+    """Replace a field by a read-only copy; raise unless it holds numbers of this shape that can be added up."""
     array = np.asarray(getattr(record, name))
     if array.dtype.kind not in "fiu" or array.shape != shape:
         raise error(f"`{name}` must hold numbers of shape {shape}, got {array.dtype} of shape {array.shape}")
     array = array.astype(np.float64)
-    if not np.isfinite(array).all():
-        raise error(f"`{name}` must be finite, got NaN or infinity")
+    if not (np.abs(array) <= _MOST_REWARD).all():  # nor is NaN
+        wrong = array[~(np.abs(array) <= _MOST_REWARD)][0]
+        raise error(f"`{name}` must be finite and at most {_MOST_REWARD:g} in size, got {wrong:g}")
     object.__setattr__(record, name, _read_only(array))
 
 

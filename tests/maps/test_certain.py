@@ -10,6 +10,8 @@ import pytest
 from cogmap.environments.machines import MachineWorld, load_machine, score_machine
 from cogmap.maps import build
 from cogmap.maps.build import build_map
+from cogmap.maps.certain import followed_share
+from cogmap.maps.fold import Machine
 from cogmap.maps.machine import machine_of_map
 from cogmap.records import Codes, CognitiveMap, PredictedFutures, Truth, Walks
 from cogmap.walks.sample import Agent, sample_walks
@@ -81,9 +83,12 @@ def test_chance_is_left_to_the_search() -> None:
     assert not np.asarray(found.edge_imagined).any()
 
 
-@pytest.mark.parametrize(("predicted", "searched", "imagined"), [(1.0, 0, True), (0.9, 1, False)])
-def test_a_machine_that_predicts_too_little_gives_way_to_a_search_that_predicts_more(
-    predicted: float, searched: int, imagined: bool, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("followed", "predicted", "searched", "imagined"),
+    [(1.0, 0.9, 0, True), (0.5, 0.9, 1, False), (0.5, 1.0, 1, True)],
+)
+def test_a_machine_that_cannot_be_followed_gives_way_to_a_search_that_predicts_more(
+    followed: float, predicted: float, searched: int, imagined: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a folded machine has imagined moves in this log."""
     fold_codes, find_states, searches = build.fold_codes, build.find_states, []
@@ -91,7 +96,7 @@ def test_a_machine_that_predicts_too_little_gives_way_to_a_search_that_predicts_
     def folded(*args):
         certain = fold_codes(*args)
         assert certain is not None
-        return replace(certain, predicted=predicted)
+        return replace(certain, followed=followed, predicted=predicted)
 
     def counted(*args):
         searches.append(args)
@@ -104,3 +109,22 @@ def test_a_machine_that_predicts_too_little_gives_way_to_a_search_that_predicts_
     found = map_of(world, walks, truth.positions)
     assert len(searches) == searched
     assert np.asarray(found.edge_imagined).any() == imagined
+
+
+@pytest.mark.parametrize(
+    ("seen", "share"),
+    [([0, 1, 0, 1], 1.0), ([0, 0, 0, 0], 0.0), ([0, 1, 0, 0], 0.0)],
+)
+def test_walks_are_followed_until_a_move_is_unknown_and_must_not_be_contradicted(
+    seen: list[int], share: float
+) -> None:
+    """Action 0 moves between two states and shows which; nothing is known of action 1."""
+    machine = Machine(
+        np.array([[1, -1], [0, -1]]), np.array([[1, -1], [0, -1]]), np.zeros(2), np.zeros((1, 1))
+    )
+    actions = np.zeros((1, 3), dtype=int)
+    walk = Walks(np.array([seen]), actions, np.array([4]), 2, 2)
+    assert followed_share(machine, walk) == share
+    assert followed_share(machine, Walks(walk.observations, np.array([[0, 1, 0]]), walk.lengths, 2, 2)) == (
+        0.0 if seen[1] == 0 else 1 / 3
+    )

@@ -164,3 +164,17 @@ def test_other_suffixes_are_refused_and_nothing_is_written(tmp_path) -> None:
     with pytest.raises(BadOutput, match=r"must end in .graphml, .dot, .json, .drn, .prism, got 'map.png'"):
         export_map(small_map(), tmp_path / "map.png")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(CognitiveMap)])
+@pytest.mark.parametrize("value", [np.array(3), np.array([[1, 0], [0, 1]]), np.array([0.5]), np.array(["x"])])
+def test_any_other_array_in_the_place_of_a_field_is_a_map_or_one_line(tmp_path, name, value):
+    path = tmp_path / "map.npz"
+    save_map(path, small_map())
+    write_arrays(path, read_arrays(path, BadRun) | {name: value})
+    told = ""
+    try:
+        assert load_map(path).num_nodes == 3
+    except BadRun as problem:
+        told = str(problem)
+    assert "\n" not in told

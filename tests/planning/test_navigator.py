@@ -251,3 +251,37 @@ def test_an_action_that_does_not_do_what_the_map_says_is_tried_less():
     assert journey.reached
     assert position == 1
     assert journey.surprises >= 1
+
+
+def test_an_agent_that_waits_to_be_told_where_it_is_looks_around_in_the_end():
+    """Nodes 0 and 1 look alike. Action 0 leads from 0 to the goal, and from 1 far away; action 1 the other way round.
+
+    Action 2 stays, and costs less than a guess if the agent knew its node one step later. Only action 3 tells.
+    """
+    far = 8
+    edges = [(0, 0, 2), (1, 1, 2), (0, 1, 5), (1, 0, 5), (0, 2, 0), (1, 2, 1), (0, 3, 3), (1, 3, 4)]
+    edges += [(3, 0, 0), (4, 0, 1), (2, 0, 2)]
+    edges += [(5 + step, 0, 6 + step) for step in range(far)] + [(5 + far, 0, 2)]
+    table = {(source, action): target for source, action, target in edges}
+    shows = [0, 0, 1, 2, 3, *[4] * (far + 1)]
+    slips = [(2, 1, 2), (2, 1, 0), (2, 2, 1)]  # so that there is chance on the map
+    found = map_from_edges(
+        [(*edge, 1000) for edge in edges + slips],
+        shows,
+        edge_probability=np.array([1.0] * len(edges) + [0.5, 0.5, 1]),
+    )
+    navigator = Navigator(dataclasses.replace(found, node_support=np.full(len(shows), 1000)))
+    assert navigator.by_chance
+    position = 1
+
+    def step(action):
+        nonlocal position
+        position = table[position, action]
+        return shows[position]
+
+    navigator.observe(None, 0)
+    journey = navigator.walk_to(2, step, 40)
+    assert journey.reached
+    assert journey.actions[0] == 2
+    assert 3 in journey.actions
+    assert len(journey) < 16

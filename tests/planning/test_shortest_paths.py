@@ -12,7 +12,8 @@ from cogmap.environments.room import AliasedRoom
 from cogmap.environments.table import torus
 from cogmap.errors import NoPath, NotOnMap
 from cogmap.evaluation.ged import true_map
-from cogmap.planning.shortest_paths import Problem, Showing, solve, solve_many
+from cogmap.planning import shortest_paths
+from cogmap.planning.shortest_paths import Problem, Showing, solve, solve_many, transition_graph
 from cogmap.records import Plan
 
 
@@ -189,3 +190,25 @@ def test_a_plan_on_a_minimal_map_counts_on_the_likeliest_target_only():
     """Action 0 leads from 0 to 1, and once in five times slips to 2; the other way to 2 is longer."""
     found = map_from_edges([(0, 0, 1, 8), (0, 0, 2, 2), (1, 1, 3), (3, 0, 2)], [0, 1, 2, 3], 4)
     assert solve(found, 0, 2).nodes.tolist() == [0, 1, 3, 2]
+
+
+def test_searches_that_are_kept_change_no_plan_and_are_not_too_many(monkeypatch):
+    found = random_map(np.random.default_rng(0))
+    problems = [Problem(start, goal) for start in range(30) for goal in (3, 7)]
+    lengths = [len(one) if isinstance(one, Plan) else None for one in solve_many(found, problems)]
+    monkeypatch.setattr(shortest_paths, "_MOST_SEARCHED", 4 * found.num_nodes)
+    few = random_map(np.random.default_rng(0))
+    again = [solve_many(few, [problem])[0] for problem in problems]
+    assert [len(one) if isinstance(one, Plan) else None for one in again] == lengths
+    assert 1 <= len(transition_graph(few)._searches) <= 4
+
+
+def test_another_thread_may_drop_what_is_kept():
+    graph = transition_graph(random_map(np.random.default_rng(0)))
+
+    class Forgetful(dict):
+        def __setitem__(self, key, value):
+            pass
+
+    graph._search_graphs, graph._searches = Forgetful(), Forgetful()
+    assert graph.search(0, frozenset({1})).path((0,)).tolist() == [0]

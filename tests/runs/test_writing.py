@@ -136,6 +136,54 @@ def test_a_file_system_without_locks_works_with_a_file(
         pass
 
 
+def test_a_run_is_copied_to_a_file_system_without_locks(
+    learned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def flock(*_: object) -> None:
+        raise OSError(errno.ENOSYS, "no locks")
+
+    shutil.copytree(learned, tmp_path / "run")
+    assert (tmp_path / "run" / ".lock").read_text() == ""
+    monkeypatch.setattr("fcntl.flock", flock)
+    with writing(tmp_path / "run", patience=0):
+        pass
+
+
+WITHOUT_LOCKS = """
+import errno, fcntl, sys
+def flock(*_): raise OSError(errno.ENOSYS, "no locks")
+fcntl.flock = flock
+from cogmap.errors import BadOutput
+from cogmap.runs.writing import writing
+try:
+    with writing(sys.argv[1], float(sys.argv[2])):
+        print("held", flush=True)
+        sys.stdin.read()
+except BadOutput as problem:
+    print(problem)
+"""
+
+
+def test_without_locks_a_folder_is_held_for_as_long_as_its_process_lives(tmp_path: Path) -> None:
+    def started(patience: float) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", WITHOUT_LOCKS, str(tmp_path / "run"), str(patience)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    with (
+        started(0) as first,
+        started(4) as second,
+    ):  # a file that filelock cannot read would be taken after 2 s
+        assert first.stdout is not None
+        assert second.stdout is not None
+        told = {process.pid: process.stdout.readline() for process in (first, second) if process.stdout}
+        holder = next(pid for pid, line in told.items() if line == "held\n")
+        refused = next(line for pid, line in told.items() if pid != holder)
+        assert f"must be written by one process at a time, process {holder} is writing" in refused
+        os.kill(holder, signal.SIGKILL)
+    with started(4) as third:
+        assert third.communicate("")[0] == "held\n"
+
+
 @pytest.mark.parametrize("kept", [0, 1, 2, 3])
 def test_every_start_of_a_run_can_be_learned_again_and_resumed_from_its_config_on(
     walks: cogmap.Walks, learned: Path, tmp_path: Path, kept: int

@@ -88,6 +88,11 @@ def test_wrong_choices_are_refused_in_one_line(folder, tmp_path, capsys):
         cogmap.learn(log, tmp_path / "b", method="cscg", clonez=3)
     with pytest.raises(BadConfig, match=r"`clones` must be at least 1, got 0"):
         cogmap.learn(log, tmp_path / "c", method="cscg", clones=0)
+    for wrong in ({"clones": [1]}, {"rounds": float("inf")}, {"minutes": "soon"}):
+        with pytest.raises(BadConfig, match="must be a number, got"):
+            cogmap.learn(log, tmp_path / "c", method="cscg", **wrong)
+    with pytest.raises(BadConfig, match="`minutes` must be at least 0, got nan"):
+        cogmap.learn(log, tmp_path / "c", method="cscg", minutes=float("nan"))
     with pytest.raises(BadOutput, match="must be new or empty"):
         cogmap.learn(log, folder / "run", method="cscg")
     assert main(["learn", str(log), "--method", "cscg", "--resume", "--out", str(tmp_path / "d")]) == 2
@@ -131,3 +136,15 @@ def test_a_number_in_the_place_of_a_row_of_states_is_refused(folder, tmp_path, n
     write_arrays(tmp_path / "states.npz", arrays | {name: np.array(1.0)})
     with pytest.raises(BadRun, match=f"`{name}` must be a row of numbers"):
         load_states(tmp_path / "states.npz")
+
+
+def test_rewards_of_the_walks_are_in_the_map(tmp_path):
+    """Two places; staying at the second one is paid for."""
+    actions = np.random.default_rng(0).integers(2, size=(20, 30))  # 0 stays, 1 goes to the other place
+    observations = np.concatenate([np.zeros((20, 1), dtype=np.int64), np.cumsum(actions, axis=1) % 2], axis=1)
+    rewards = np.where((observations[:, :-1] == 1) & (actions == 0), 2.5, 0.0)
+    np.savez(tmp_path / "log.npz", observations=observations, actions=actions, rewards=rewards)
+    cogmap.learn(tmp_path / "log.npz", tmp_path / "run", method="cscg", clones=1, quiet=True)
+    found = cogmap.load_run(tmp_path / "run").map
+    paid = (found.node_observation[found.edge_source] == 1) & (found.edge_action == 0)
+    np.testing.assert_allclose(found.edge_reward, np.where(paid, 2.5, 0.0))

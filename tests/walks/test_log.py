@@ -306,3 +306,27 @@ def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
     with pytest.raises(BadOutput, match="it is a file"):
         save_walks(tmp_path / "w.walks", draw(AliasedRoom(6, 8, 4), 3, 10).walks)
     assert (tmp_path / "w.walks").read_text() == "mine"
+
+
+def test_a_folder_that_is_replaced_while_it_is_opened_is_not_mixed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from cogmap.walks import log
+
+    path = tmp_path / "w.walks"
+    old, new = (
+        Walks(np.full((3, 4), seen), np.full((3, 3), seen), np.full(3, 4), 2, 2, None, None)
+        for seen in (0, 1)
+    )
+    save_walks(path, old)
+    mapped, names = log.map_array, []
+
+    def map_array(file: Path, error: type[BadWalks]) -> np.ndarray:
+        names.append(file.name)
+        if names == ["observations.npy", "actions.npy"]:
+            save_walks(path, new)
+        return mapped(file, error)
+
+    monkeypatch.setattr(log, "map_array", map_array)
+    assert unlike(open_log(path), new) == []
+    assert len(names) == 6

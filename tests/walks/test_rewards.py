@@ -68,6 +68,7 @@ def test_the_map_has_their_mean_by_move():
 
 def bad_files(tmp_path):
     np.savez(tmp_path / "nan.npz", observations=[[0, 1]], actions=[[0]], rewards=[[np.nan]])
+    np.savez(tmp_path / "sum.npz", observations=[[0, 1, 0]], actions=[[0, 0]], rewards=[[1.0, -1.7e308]])
     np.savez(tmp_path / "short.npz", observations=[[0, 1, 0]], actions=[[0, 0]], rewards=[[1.0]])
     (tmp_path / "nan.jsonl").write_text('{"observations": [0, 1], "actions": [0], "rewards": [NaN]}\n')
     (tmp_path / "short.jsonl").write_text('{"observations": [0, 1, 0], "actions": [0, 1], "rewards": []}\n')
@@ -81,11 +82,12 @@ def bad_files(tmp_path):
 @pytest.mark.parametrize(
     ("name", "says"),
     [
-        ("nan.npz", "`rewards` must be finite, got NaN or infinity"),
+        ("nan.npz", r"`rewards` must be finite and at most 1e\+100 in size, got nan"),
         (
             "short.npz",
             r"`rewards` must be numbers of shape \(B, N - 1\) = \(1, 2\) .* got float64 of shape \(1, 1\)",
         ),
+        ("sum.npz", r"`rewards` must be finite and at most 1e\+100 in size, got -1.7e\+308"),
         ("nan.jsonl", "line 1: `rewards` must hold finite numbers, got NaN"),
         ("short.jsonl", "line 1: `rewards` must be a list of 2 or 3 numbers, got 0"),
         ("none.jsonl", "line 2: `rewards` must be a list of 1 or 2 numbers, got null"),

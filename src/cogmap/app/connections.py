@@ -6,6 +6,7 @@ A request that names its host twice, in the target and in a header, must name on
 from __future__ import annotations
 
 import asyncio
+import math
 from typing import Any
 
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
@@ -15,12 +16,16 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
     """uvicorn's protocol, with so many seconds for a request's head to arrive, and for a full buffer to be taken."""
 
     class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-        _head: asyncio.TimerHandle | None = None  # closes the connection unless a request begins
+        _until = math.inf  # when the connection is closed, unless a request begins
+        _look: asyncio.TimerHandle | None = (
+            None  # at that moment: one for each connection, not for each request
+        )
         _taken: asyncio.TimerHandle | None = None  # closes it unless what was sent is taken
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
             self._expect_request()
+            self._look = self.loop.call_later(seconds, self._close_if_idle)
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -47,17 +52,23 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
             self._taken = None
 
         def connection_lost(self, exc: Exception | None) -> None:
-            _cancel(self._head)
+            _cancel(self._look)
             _cancel(self._taken)
-            self._head = self._taken = None
+            self._look = self._taken = None
             super().connection_lost(exc)
 
         def _expect_request(self) -> None:
             if self.cycle is not None and not self.cycle.response_complete:
-                _cancel(self._head)
-                self._head = None
-            elif self._head is None and not self.transport.is_closing():
-                self._head = self.loop.call_later(seconds, self.transport.abort)
+                self._until = math.inf
+            elif self._until == math.inf:
+                self._until = self.loop.time() + seconds
+
+        def _close_if_idle(self) -> None:
+            left = min(self._until - self.loop.time(), seconds)
+            if left <= 0:
+                self.transport.abort()
+            else:
+                self._look = self.loop.call_later(left, self._close_if_idle)
 
     return Patient
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 import socket
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -117,6 +118,7 @@ def serve(
     class Server(uvicorn.Server):
         async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
+            gc.freeze()  # what is there now stays: the collector need not look at it again beside every few answers
             started(self.stop)
 
         def stop(self) -> None:
@@ -127,6 +129,7 @@ def serve(
         log_level="error",
         access_log=False,
         server_header=False,
+        proxy_headers=False,  # nobody stands before it, and anybody could write them
         lifespan="on",
         # uvloop accepts one connection between two rounds of answers, so new clients starve beside busy ones.
         loop="asyncio",

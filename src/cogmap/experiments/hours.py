@@ -13,6 +13,13 @@ from cogmap.experiments.rows import holds_rows, read_rows
 from cogmap.experiments.tables import TABLES
 from cogmap.experiments.trials import METHODS, Trial
 
+KEPT = (
+    "seconds",
+    "preset",
+    "scored_at",
+    "trained_at",
+)  # of the rows of one training, in which they are the same
+
 
 @dataclass(frozen=True)
 class Measured:
@@ -26,6 +33,7 @@ class Measured:
     steps: float | None
     command: str
     commit: str  # at which it was scored
+    trained_at: str  # the commits, "" for rows from before they were kept
 
 
 @dataclass(frozen=True)
@@ -64,7 +72,7 @@ def measured(results: Path) -> list[Measured]:
                     row["command"],
                     row["environment"].split(":")[-1],
                 )
-                kept = found.setdefault(key, {name: row[name] for name in ("seconds", "preset", "scored_at")})
+                kept = found.setdefault(key, {name: row[name] for name in KEPT})
                 if row["metric"] == "training_steps":
                     kept["steps"] = row["value"]
     return [
@@ -77,6 +85,7 @@ def measured(results: Path) -> list[Measured]:
             float(kept["steps"]) if kept.get("steps") else None,
             key[3],
             kept["scored_at"],
+            kept["trained_at"],
         )
         for key, kept in found.items()
     ]
@@ -125,8 +134,14 @@ def status_of(trial: Trial, known: Sequence[Measured], rescore: bool = False) ->
 
 def stored_commit(trial: Trial, known: Sequence[Measured]) -> str:
     """The commit at which rows of this model in this world were scored, of whatever budget; "" without rows."""
+    found = stored(trial, known)
+    return "" if found is None else found.commit
+
+
+def stored(trial: Trial, known: Sequence[Measured]) -> Measured | None:
+    """The training behind the rows of this model in this world, of whatever budget."""
     asked = _without_budget(trial.command)
-    return next((each.commit for each in known if _without_budget(each.command) == asked), "")
+    return next((each for each in known if _without_budget(each.command) == asked), None)
 
 
 def _without_budget(command: str) -> frozenset[tuple[str, ...]]:

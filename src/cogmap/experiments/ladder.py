@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -19,7 +19,7 @@ class Rung:
 
     name: str
     change: Mapping[str, Any]  # of the model and the training
-    steps: int  # as many as take about three minutes of one core
+    steps: int  # as many as take four processor minutes, by scripts/ladder_steps.py
     preset: Literal["paper", "fast"] = "paper"
     encoder: Literal["transformer", "gru"] = "transformer"
 
@@ -31,7 +31,8 @@ class Ladder(Places):
     rungs: tuple[Rung, ...] = ()
     own: ClassVar = frozenset({"rooms", "rungs"})
     trains_on: ClassVar[tuple[str, ...]] = (*Places.trains_on, "rungs")
-    usual_seconds: ClassVar[float | None] = 180.0
+    usual_seconds: ClassVar[float | None] = 240.0
+    map_seconds: ClassVar[float | None] = 60.0  # models that know no place are searched for long, and in vain
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         for number in options.rungs:
@@ -56,8 +57,13 @@ class Ladder(Places):
 
     def training(self, trial: Trial) -> dict[str, Any]:
         (number,) = trial.options.rungs
-        changes: dict[str, Any] = {}
-        for rung in self.rungs[: number + 1]:
-            if rung.preset == self.rungs[number].preset:  # the fast preset has the changes before it already
-                changes |= rung.change
-        return super().training(trial) | changes | {"steps": self.rungs[number].steps}
+        return super().training(trial) | changes_of(self.rungs, number) | {"steps": self.rungs[number].steps}
+
+
+def changes_of(rungs: Sequence[Rung], number: int) -> dict[str, Any]:
+    """All that a rung changes of its preset."""
+    changes: dict[str, Any] = {}
+    for rung in rungs[: number + 1]:
+        if rung.preset == rungs[number].preset:  # the fast preset has the changes before it already
+            changes |= rung.change
+    return changes

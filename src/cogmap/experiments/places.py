@@ -43,7 +43,7 @@ class Places(Kind):
     steps: int = 400
     noise: float = 0.0  # of the training observations
     context_length: int = 50
-    test_walks: int = 512  # of which the first 200 give the planning problems, as in the paper
+    test_walks: int = 2048  # of which the first 200 give the planning problems, both as in the paper
     change: Mapping[str, Any] = field(default_factory=dict)  # of models and training
     own: ClassVar = frozenset({"rooms", "rollouts"})
     trains_on: ClassVar[tuple[str, ...]] = ("walks", "steps", "noise", "change")
@@ -67,10 +67,13 @@ class Places(Kind):
         rng = np.random.default_rng([trial.seed, stream])
         return draw_walks(self.world(trial.seed), walks, self.steps, rng)
 
-    def score(self, trial: Trial, run: Run, tell: Tell) -> Found:
+    def test_set(self, trial: Trial, run: Run) -> tuple[Walks, Truth]:
+        """Walks that no model was trained on, in the run's vocabulary."""
         walks, truth = self._draw(trial, self.test_walks, 3)
-        if run.quantizer is not None:
-            walks, truth = run.quantizer.walks_and_truth(walks, truth)
+        return (walks, truth) if run.quantizer is None else run.quantizer.walks_and_truth(walks, truth)
+
+    def score(self, trial: Trial, run: Run, tell: Tell) -> Found:
+        walks, truth = self.test_set(trial, run)
         world = self.world(trial.seed)
         training = run.categorical(self.training(trial)["source"]).rows(slice(0, MOST_WALKS))
         if run.config.vanilla:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from cogmap.experiments.tables import CLONES, TABLES, VANILLA
 from cogmap.experiments.trials import Options, Trial
+from cogmap.report.paper_rows import GINC_TRAINING_ABOVE_98
 
 ALL = "all"
 EIGHT = (
@@ -41,6 +42,7 @@ PLAN: tuple[tuple[str, Options], ...] = (
     *((table, replace(TRANSFORMER, only=BEST)) for table in ("table-12-colours", "table-cube", "noise")),
     ("table-3d", replace(TRANSFORMER, only=("TDB(S=3, M=1)", "TDB(S=3, M=4)"))),
     ("table-3d", replace(GRU, only=(*EIGHT, CLONES), rooms=3)),
+    ("ginc", replace(TRANSFORMER, only=tuple(GINC_TRAINING_ABOVE_98))),  # how soon they learn
     ("icl-small", replace(GRU, only=("TDB(S=3, M=4)",), names="seen")),
     ("ladder", GRU),
     ("small-room", replace(GRU, only=BEST, rooms=10)),

@@ -161,7 +161,7 @@ def _trained(trial: Trial, kind: Kind, record: Record, shown: Progress | None) -
     write_step(trial, Step("mapping" if state == "finished" else "training"))
     if state == "finished":
         if kind.remaps:
-            build_maps(load_run(trial.folder), source["source"])
+            build_maps(load_run(trial.folder), source["source"], kind.map_seconds)
         run = load_run(trial.folder)
         if not record.training_seconds:  # killed between the end of its training and this record of it
             record = replace(record, steps=trial.options.steps, training_seconds=_seconds(run))
@@ -171,7 +171,8 @@ def _trained(trial: Trial, kind: Kind, record: Record, shown: Progress | None) -
     record = replace(record, rows=(), scored_at="")
     write_record(trial, record)
     progress = Reporter(trial, shown)
-    run = learn(out=trial.folder, resume=state != "new", progress=progress, **source | _budget(trial, state))
+    asked = source | _budget(trial, state) | {"map_seconds": kind.map_seconds}
+    run = learn(out=trial.folder, resume=state != "new", progress=progress, **asked)
     record = replace(record, steps=trial.options.steps, training_seconds=_seconds(run))
     write_record(trial, record)
     return run, record

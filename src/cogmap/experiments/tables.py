@@ -42,15 +42,15 @@ _MUON |= {"dropout": 0.0, "bfloat16": None}  # products in lower precision where
 _DECAY = {"decays": True, "warm_up": 50, "hold_out": True}
 _AVERAGES = {"dictionary": "averages", "projected": True, "bottleneck_mean": False, "output_norm": True}
 RUNGS = (
-    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 420),
-    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 440),
-    Rung("one token a step", {"alternating": False}, 1030),
-    Rung("attention by path", {"attention": "path"}, 1130),
-    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 1200),
-    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 1270),
-    Rung("revival of dead entries", {"revival": True}, 1270),
-    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 1370),
-    Rung("GRU", {}, 4000, preset="fast", encoder="gru"),
+    Rung("the paper's, its loss summed over D, entries from a normal", _SIZE | _PRINTED, 580),
+    Rung("mean over D, small entries, no LayerNorm", _AS_READ, 600),
+    Rung("one token a step", {"alternating": False}, 1460),
+    Rung("attention by path", {"attention": "path"}, 1540),
+    Rung("Muon, decaying rate, no dropout", _MUON | _DECAY, 1610),
+    Rung("dictionary by averages", _AVERAGES | {"revival": False}, 1840),
+    Rung("revival of dead entries", {"revival": True}, 1840),
+    Rung("annealed bottleneck", {"bottleneck_from": 1500}, 1840),
+    Rung("GRU", {}, 4620, preset="fast", encoder="gru"),
 )
 
 TABLES: dict[str, Kind] = {
@@ -59,13 +59,17 @@ TABLES: dict[str, Kind] = {
         _small_room,
         ("TDB(S=3, M=1)", "TDB(S=1, M=1)"),
         walks=512,
+        test_walks=512,
     ),
-    "ladder": Ladder("6x8 room, O=4, 3x3 patch twice", _small_room, (METHOD,), walks=512, rungs=RUNGS),
+    "ladder": Ladder(
+        "6x8 room, O=4, 3x3 patch twice", _small_room, (METHOD,), walks=512, test_walks=512, rungs=RUNGS
+    ),
     "short-windows": Places(
         "6x8 room, O=4, 3x3 patch twice, windows of 24 steps",
         _small_room,
         ("TDB(S=3, M=1)", "TDB(S=3, M=4)"),
         walks=512,
+        test_walks=512,
         change={"window": 24, "context_length": 24},
     ),
     "table-1": Places(

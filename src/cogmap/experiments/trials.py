@@ -109,6 +109,7 @@ class Kind(Protocol):
     trains_on: ClassVar[tuple[str, ...]] = ()  # fields that decide what models are trained on
     remaps: ClassVar[bool] = True  # the maps of a finished run are built again before they are scored
     usual_seconds: ClassVar[float | None] = None  # of one core for a training, before any was measured
+    map_seconds: ClassVar[float | None] = None  # at most, for the search of a map; None for as long as it may
 
     def trials(self, table: str, options: Options) -> list[Trial]:
         """Every model of the table, in the order in which they run."""

@@ -23,16 +23,15 @@ from cogmap.hmm.inference import expect
 from cogmap.hmm.states import StateCounts
 from cogmap.maps.canonical import canonical_codes
 from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
+from cogmap.maps.imagined import with_imagined_moves
 from cogmap.maps.paper import paper_clusters, paper_map
 from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust
-from cogmap.records import Codes, CognitiveMap, Floats, Integers, PredictedFutures, Walks
+from cogmap.records import Codes, CognitiveMap, Floats, ImaginedMoves, Integers, PredictedFutures, Walks
 from cogmap.search.shortest import LONGEST, find_states
 
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
-_NEARLY_ALL = (
-    0.998  # of held-out observations; with fewer a machine lacks places, since nothing is left to chance
-)
+_FOLLOWED = 0.9  # of the steps of held-out walks, for a folded machine to be taken at its word
 _CLEAR = 0.9  # probability of a step's node, for its code to be counted there
 
 
@@ -46,6 +45,7 @@ def build_map(
     predicted: Integers | None = None,
     cluster: Callable[[Whole], Whole] | None = None,
     seconds: float = LONGEST,
+    moves: ImaginedMoves | None = None,
 ) -> CognitiveMap:
     """The map of the world of `walks`, from their `codes`.
 
@@ -56,12 +56,14 @@ def build_map(
     cluster: assigns tuples (J, M) to clusters (J,) before anything else. By default "paper" clusters tuples by
         Hamming distance where there are no futures, and "minimal" does not cluster.
     seconds: for the search of the minimal map; what is under way then is finished.
+    moves: what the model imagines after single actions: a minimal map has those that were never made as guesses.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
-        return _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds)
+        made = _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds)
+        return made if moves is None else with_imagined_moves(made, moves)
     found = cluster(code_tuples) if cluster else paper_clusters(code_tuples, index, walks, d_hamming, futures)
     return paper_map(code_tuples, index, walks, t_ratio, found)
 
@@ -141,17 +143,19 @@ def _states(
 ) -> tuple[StateCounts, Certainty | None]:
     """The states of the kept walks: folded where the world has no chance in it, else those of the shortest account.
 
-    A machine that does not predict nearly all is taken if the search's account predicts no more.
+    A machine that held-out walks contradict, or can seldom be followed by, is wrong or not minimal: then its states are
+    one more guess for the search, and it is taken only if the search's account predicts no more.
     """
     folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
-    if folded is not None and folded.predicted >= _NEARLY_ALL:
+    if folded is not None and folded.followed >= _FOLLOWED:
         return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
-    found = find_states(held.kept, labels, seconds)
-    if folded is not None and folded.predicted >= trust(found.counts, held).by_map:
-        return folded.counts, folded
+    found = find_states(held.kept, labels if folded is None else [*labels, folded.steps], seconds)
     certain = fold_states(held, found)
-    return (found.counts, None) if certain is None else (certain.counts, certain)
+    best = max(filter(None, (certain, folded)), key=lambda each: each.predicted, default=None)
+    if best is not None and best.predicted >= trust(found.counts, held).by_map:
+        return best.counts, best
+    return found.counts, None
 
 
 def minimal_record(

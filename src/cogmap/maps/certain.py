@@ -8,7 +8,6 @@ no proof: two states that no step tells apart may still have become one, and the
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -16,9 +15,10 @@ from cogmap.hmm.counts import UNKNOWN, Whole
 from cogmap.hmm.states import StateCounts, count_states
 from cogmap.hmm.steps import UNEXPLAINED
 from cogmap.maps.fold import Machine, Opinion, fold, fold_by_codes, history_tree, with_sure_moves
+from cogmap.maps.imagined import add_imagined
 from cogmap.maps.machine import classes_of_places
 from cogmap.maps.trust import HeldOut, trust
-from cogmap.records import Booleans, CognitiveMap, Floats, PredictedFutures, Walks
+from cogmap.records import Booleans, CognitiveMap, PredictedFutures, Walks
 from cogmap.search.account import Account
 from cogmap.search.description import likeliest_targets
 
@@ -34,8 +34,10 @@ class Certainty:
     machine: Machine  # with the moves that are sure
     counts: StateCounts  # of places, over all moves that were made
     place_state: Whole  # (V,) the state of each place
+    steps: Whole  # (B, N) the place of each step of the kept walks, -1 where it is not known
     unsure: int  # moves that were made, but too seldom to know where they lead
     predicted: float  # of the observations of held-out walks, with these moves
+    followed: float  # steps of held-out walks until the first move that is not sure, 0 if one contradicts a sure move
 
     def guessed(self, place: Whole, action: Whole) -> Booleans:
         """(E,) whether it is not sure where an action leads from a place."""
@@ -77,21 +79,7 @@ def with_certainty(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
     shows = record.node_observation
     made = (record.edge_source, record.edge_action)
     source, action, target = _moves_of_states(certain.machine, certain.place_state, shows, *made)
-    added: dict[str, Whole | Booleans | Floats] = {
-        "edge_source": source,
-        "edge_action": action,
-        "edge_target": target,
-        "edge_support": np.zeros(len(source), dtype=np.int32),
-        "edge_probability": np.ones(len(source)),
-        "edge_imagined": np.ones(len(source), dtype=bool),
-    }
-    if record.edge_guessed is not None:
-        added["edge_guessed"] = np.zeros(len(source), dtype=bool)
-    fields: dict[str, Any] = {
-        name: np.concatenate([getattr(record, name), values.astype(getattr(record, name).dtype)])
-        for name, values in added.items()
-    }
-    return replace(record, **fields)
+    return add_imagined(record, source, action, target, guessed=False)
 
 
 def _trusted(machine: Machine, opinion: Opinion, held: HeldOut) -> Certainty | None:
@@ -108,7 +96,26 @@ def _trusted(machine: Machine, opinion: Opinion, held: HeldOut) -> Certainty | N
     counts = _with_moves(count_states(places, held.kept, len(state)), sure, state)
     unsure = int(((machine.next_state >= 0) & (sure.next_state < 0)).sum())
     found = trust(counts, held)
-    return None if found.warnings else Certainty(sure, counts, state, unsure, found.by_map)
+    if found.warnings:
+        return None
+    return Certainty(sure, counts, state, places, unsure, found.by_map, followed_share(sure, held.apart))
+
+
+def followed_share(machine: Machine, walks: Walks) -> float:
+    """The share of steps of walks from the machine's start that it says, until the first move that it does not know.
+
+    0 if a step contradicts it: a machine of a world without chance is right about all it knows, or wrong somewhere.
+    """
+    state, followed = np.zeros(walks.num_walks, dtype=np.int64), 0  # (B,) -1 once a walk cannot be followed
+    made = walks.step_mask()[:, 1:]
+    for step in range(made.shape[1]):
+        action = walks.actions[:, step]
+        known = (state >= 0) & made[:, step] & (machine.next_state[state, action] >= 0)
+        if (machine.output[state, action] != walks.observations[:, step + 1])[known].any():
+            return 0.0
+        followed += int(known.sum())
+        state = np.where(known, machine.next_state[state, action], UNKNOWN)
+    return followed / max(int(made.sum()), 1)
 
 
 def _with_moves(counts: StateCounts, machine: Machine, place_state: Whole) -> StateCounts:

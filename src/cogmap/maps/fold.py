@@ -119,8 +119,12 @@ def fold_by_codes(
     found: dict[float, tuple[Machine, Opinion]] = {}
     for opinion in opinions(walks, index, futures):
         machine = fold(tree, opinion, most)
+        if machine.num_states == most:
+            if not found:
+                break  # no machine, or the model tells too little of it, however its codes are read
+            continue
         found.setdefault(machine.length(walks.lengths), (machine, opinion))
-        most = 2 * found[min(found)][0].num_states
+        most = min(most, 2 * found[min(found)][0].num_states)
     return [found[length] for length in sorted(found)[:_SHORTEST]]
 
 

@@ -59,11 +59,13 @@ def _field_value(name: str, array: NDArray[Any]) -> Any:
         return _share(name, array)
     if name == "kind":
         if array.ndim or array.dtype.kind != "U" or array.item() not in _KINDS:
-            raise BadRun(f"`kind` must be one of {', '.join(_KINDS)}, got {array!r:.60}")
+            raise BadRun(
+                f"`kind` must be one of {', '.join(_KINDS)}, got {array.reshape(-1)[:4].tolist()!r:.60}"
+            )
         return str(array)
     if name in _SUPPORTS and array.dtype.kind in "iu" and array.size and array.min() < 0:
         raise BadRun(f"`{name}` must be at least 0, got {array.min()}")
-    if name == "seen_node" and array.dtype.kind in "iu" and (array[1:] < array[:-1]).any():
+    if name == "seen_node" and array.ndim and array.dtype.kind in "iu" and (array[1:] < array[:-1]).any():
         raise BadRun("`seen_node` must be in rising order, it is not")
     return array
 

@@ -9,6 +9,7 @@ a sequence of actions with what is imagined at its end.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import torch
@@ -17,7 +18,7 @@ from torch import Tensor
 
 from cogmap.models.encoder import EncoderState
 from cogmap.models.tdb import TDB
-from cogmap.records import Booleans, Integers, Walks
+from cogmap.records import Booleans, ImaginedMoves, Integers, Walks
 from cogmap.walks.offered import offered_actions
 
 LENGTH = 10  # actions of a sequence
@@ -28,6 +29,7 @@ _FEWEST, _MOST = 16, 512  # sequences; fewer say too little
 _MOST_PRODUCTS = (
     1e11  # of all imagined steps, some seconds; larger models and more codes have fewer sequences
 )
+_LONG = 512  # steps that a model needs at the most to know where it is; longer walks are read in pieces, side by side
 _NUMBERS_AT_ONCE = 1 << 24  # in the states of the histories that are continued together
 
 
@@ -46,13 +48,41 @@ def imagined_futures(model: TDB, index: NDArray[np.integer], walks: Walks) -> In
     if number < _FEWEST or not len(tests):
         return None
     model.eval()
+    offered = offered_actions(walks)
+    index, walks = _pieces(index, walks)
     walk, step = _histories(index)
     imagined = np.full((len(walk), tests.size), NOTHING, dtype=np.int32)
-    offered = offered_actions(walks)
     for rows, outputs, state in _read(model, walks, walk, step):
         seen = walks.observations[walk[rows], step[rows]]
         imagined[rows] = _imagine(model, outputs, state, seen, tests, offered)
     return _agreed(imagined, index[walk, step], codes)
+
+
+@torch.inference_mode()
+def imagined_moves(
+    model: TDB, code_tuples: NDArray[np.integer], index: NDArray[np.integer], walks: Walks
+) -> ImaginedMoves:
+    """What histories of every code imagine after each single action, and which code they are at then.
+
+    code_tuples: (J, M) every tuple met, in lexicographic order; index: (B, N) the row of each step's, -1 on padding.
+    """
+    model.eval()
+    index, walks = _pieces(index, walks)
+    walk, step = _histories(index)
+    seen = np.full((len(walk), walks.num_actions), NOTHING, dtype=np.int32)
+    after = seen.copy()
+    row_of = {tuple(codes): row for row, codes in enumerate(code_tuples.tolist())}
+    for rows, outputs, state in _read(model, walks, walk, step):
+        last = walks.observations[walk[rows], step[rows]]
+        for action in range(walks.num_actions):
+            likely, sure = _next(model, outputs, last, action)
+            encoded, _ = _append(model, likely, action, state)
+            codes = _codes(model, encoded, likely).tolist()
+            seen[rows, action] = np.where(sure, likely, NOTHING)
+            after[rows, action] = np.where(
+                sure, [row_of.get(tuple(each), NOTHING) for each in codes], NOTHING
+            )
+    return ImaginedMoves(index[walk, step].astype(np.int32), seen, after)
 
 
 def action_sequences(walks: Walks, most: int, length: int = LENGTH) -> NDArray[np.int64]:
@@ -64,6 +94,30 @@ def action_sequences(walks: Walks, most: int, length: int = LENGTH) -> NDArray[n
     chosen = order[np.argsort(turn, kind="stable")[:most]]
     found = walks.actions[walk[chosen, None], step[chosen, None] + np.arange(length)]
     return np.unique(found.astype(np.int64), axis=0)
+
+
+def _pieces(index: NDArray[np.integer], walks: Walks) -> tuple[NDArray[np.integer], Walks]:
+    """Long walks as pieces of twice `_LONG` steps that overlap by half, and the index where a piece knows its place.
+
+    In the first half of a piece, but for a walk's first, there is no code (-1), so that each step has one in one piece.
+    """
+    if walks.num_steps <= 2 * _LONG:
+        return index, walks
+    walk, number = np.nonzero(np.arange(0, walks.num_steps - _LONG, _LONG) < walks.lengths[:, None] - _LONG)
+    short = np.flatnonzero(walks.lengths <= _LONG)
+    walk, start = np.append(walk, short), np.append(number * _LONG, np.zeros_like(short))
+    step = np.minimum(start[:, None] + np.arange(2 * _LONG), walks.num_steps - 1)
+    lengths = np.minimum(walks.lengths[walk] - start, 2 * _LONG)
+    there = np.arange(2 * _LONG) < lengths[:, None]
+    known = there & ((start == 0)[:, None] | (np.arange(2 * _LONG) >= _LONG))
+    pieces = replace(
+        walks,
+        observations=np.where(there, walks.observations[walk[:, None], step], 0),
+        actions=walks.actions[walk[:, None], np.minimum(step, walks.num_steps - 2)[:, :-1]],
+        lengths=lengths,
+        rewards=None,
+    )
+    return np.where(known, index[walk[:, None], step], NOTHING), pieces
 
 
 def _histories(index: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -150,10 +204,7 @@ def _imagine(
             there = np.flatnonzero(sure)
             rows, last, at, memory = _only(there, rows, likely, at, memory)
             found[rows, number, depth] = last
-            shown = torch.from_numpy(last.astype(np.int64)).to(at.device)[:, None]
-            encoded, memory_after = model.encoder(shown, torch.full_like(shown, int(action) + 1), memory)
-            assert memory_after is not None  # it was asked for
-            at, memory = encoded[:, 0], memory_after
+            at, memory = _append(model, last, int(action), memory)
     return found.reshape(len(seen), -1)
 
 
@@ -167,12 +218,25 @@ def _only(
     return rows[kept], last[kept], at[chosen], memory.rows(chosen)
 
 
+def _append(model: TDB, seen: Integers, action: int, memory: EncoderState) -> tuple[Tensor, EncoderState]:
+    """The encoder's outputs (h, D) and its state after an action and what is seen then (h,)."""
+    shown = torch.from_numpy(seen.astype(np.int64)).to(memory.tensors[0].device)[:, None]
+    encoded, after = model.encoder(shown, torch.full_like(shown, action + 1), memory)
+    assert after is not None  # it was asked for
+    return encoded[:, 0], after
+
+
+def _codes(model: TDB, outputs: Tensor, seen: Integers) -> Tensor:
+    """(h, M) the codes of encoder outputs (h, D) where something is seen (h,)."""
+    shown = torch.from_numpy(seen.astype(np.int64)).to(outputs.device)[:, None]
+    return model.bottlenecks.nearest_code(model.bottlenecks.project(outputs[:, None]), shown)[:, 0]
+
+
 def _next(model: TDB, outputs: Tensor, last: Integers, action: int) -> tuple[Integers, Booleans]:
     """(h,) the likeliest next observation after an action, and whether it is sure."""
-    seen = torch.from_numpy(last.astype(np.int64)).to(outputs.device)[:, None]
-    codes = model.bottlenecks.nearest_code(model.bottlenecks.project(outputs[:, None]), seen)
+    codes = _codes(model, outputs, last)[:, None]  # (h, 1, M)
     vectors = model.bottlenecks.entries(codes).flatten(2)
-    logits = model.next_logits(vectors, torch.full_like(seen, action), codes)[:, 0]
+    logits = model.next_logits(vectors, torch.full_like(codes[:, :, 0], action), codes)[:, 0]
     chance, likeliest = torch.softmax(logits, dim=1).max(dim=1)
     return likeliest.numpy(force=True).astype(np.int32), (chance > _SURE).numpy(force=True)
 

@@ -31,9 +31,12 @@ _RECENT_EDGES = 8
 _EDGE_PENALTY = 2.0
 
 # On a map with chance a surprise is an observation less likely than this, and the action before it is thought to take
-# longer by the penalty. An agent that is at one node rather than at all others together acts on what it believes.
+# longer by the penalty.
 _UNLIKELY = 0.01
-_RATHER = 0.5
+# An agent acts on what it believes, however little that is: a node that is likelier than others has better actions, and
+# walking to the goal tells as much as looking around. It is lost if it has walked this many times as long as it
+# expected without ever being sure; then it looks around for as long.
+_TOO_LONG = 4.0
 
 # Actions whose expected entropy is this close (in nats) to the lowest count as equally good.
 _ENTROPY_TOLERANCE = 0.01
@@ -58,9 +61,10 @@ class Navigator:
     """Takes one action and observation at a time, and gives the estimated node, its certainty and the next action.
 
     On a map without chance it follows shortest paths, on one with chance a policy: the action that is best on average
-    over the nodes where it may be.
+    over the nodes where it may be, until that takes too long.
 
-    sure: the certainty from which the agent walks to its goal; below it, the agent explores to localise itself.
+    sure: the certainty from which the agent walks to its goal; below it, the agent explores to localise itself. On a
+        map with chance, the certainty of having arrived.
     slip, noise: how often the world may differ from the map before it was tried, see `belief_model`.
     trust: the probability that a node suggested from outside, for instance by a model's codes, is right.
     """
@@ -100,6 +104,10 @@ class Navigator:
         self.last_observation: int | None = None
         self._expected = -1  # the node by dead reckoning on the map; -1 before the agent was ever sure
         self._recent: deque[tuple[int, int]] = deque(maxlen=_RECENT_EDGES)  # last expected (source, target)
+        self._heading: tuple[
+            int, ...
+        ] = ()  # the goal that the agent walks to, in how many steps, and since how many
+        self._patience, self._walked = 0.0, 0
 
     def observe(self, action: int | None, observation: int | str, suggestion: int | None = None) -> None:
         """Update the belief with an action and the observation after it; the first observation has no action.
@@ -109,6 +117,7 @@ class Navigator:
         count, labels = self.map.num_observations, self.map.observation_labels
         seen = observation_index(observation, count, labels)
         if action is not None:
+            self._walked += 1
             self._move_expected(self._check_action(action))
             before, self.belief = self.belief, self._model.after_action(self.belief, action)
             if self.by_chance and self.belief @ self._model.likelihood(seen) < _UNLIKELY:
@@ -138,16 +147,17 @@ class Navigator:
 
         While the agent is not sure of its node, this is the most informative action. Then it is the first
         step of a shortest path, around `avoid` where that is possible; NoPath if there is no path. On a map with chance
-        it is the best action on average, as soon as one node is likelier than all others together.
+        it is the best action on average, and the most informative one only for an agent that is lost.
         """
         if self.goal_probability(goal) >= self.sure:
             return None
-        if self.certainty < (_RATHER if self.by_chance else self.sure):
-            return self._most_informative()
         if not self.by_chance:
+            if self.certainty < self.sure:
+                return self._most_informative()
             return self._paths_to(goal, avoid).first_action(self.where(), goal)
-        chosen = self._policy_to(goal, avoid).choose(self.belief)
-        return chosen if chosen >= 0 else self._most_informative()
+        policy = self._policy_to(goal, avoid)
+        chosen = policy.choose(self.belief)
+        return self._most_informative() if chosen < 0 or self._is_lost(policy) else chosen
 
     def policy(self, goal: Goal, avoid: Iterable[int | str] = ()) -> Policy:
         """The policy that the agent follows on a map with chance."""
@@ -206,6 +216,14 @@ class Navigator:
         known = self._model.known @ self.belief  # (A,)
         entropy[known < known.max() / 2] = np.inf
         return int(self._rng.choice(np.flatnonzero(entropy <= entropy.min() + _ENTROPY_TOLERANCE)))
+
+    def _is_lost(self, policy: Policy) -> bool:
+        """Whether the agent walks too long already since it was sure of its node, or since it got its goal."""
+        found = self.certainty >= self.sure or policy.goals != self._heading
+        if found or self._walked > 2 * self._patience:
+            self._heading, self._walked = policy.goals, 0
+            self._patience = _TOO_LONG * policy.expected_cost(self.belief)
+        return self._walked > self._patience
 
     def _take_suggestion(self, node: int) -> None:
         likelihood = np.full(len(self.belief), (1 - self.trust) / len(self.belief))

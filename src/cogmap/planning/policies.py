@@ -47,12 +47,20 @@ class Policy:
 
         It is best if the agent knew its node after the action.
         """
+        weight = self._on_the_way(belief)
+        return int((weight @ self.cost).argmin()) if weight.any() else -1
+
+    def expected_cost(self, belief: Floats) -> float:
+        """The cost of that action and of all that follow; 0 if there is none."""
+        weight = self._on_the_way(belief)
+        return float((weight @ self.cost).min() / weight.sum()) if weight.any() else 0.0
+
+    def _on_the_way(self, belief: Floats) -> Floats:
+        """(V,) the belief without goals and nodes where nothing is done."""
         weight = belief.copy()
         weight[list(self.goals)] = 0
         weight[self.action < 0] = 0
-        if not weight.any():
-            return -1
-        return int((weight @ self.cost).argmin())
+        return weight
 
     def label(self, node: int) -> str | int | None:
         """The user's word for the action at a node; None where there is none."""

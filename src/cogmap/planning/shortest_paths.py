@@ -21,6 +21,7 @@ from cogmap.errors import NoPath, NotOnMap
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, Plan
 
 _MOST_SEARCH_GRAPHS = 64  # kept for each map, one for each set of observations to avoid
+_MOST_SEARCHED = 1 << 22  # nodes of all searches that are kept for a map: of 300 nodes those from every start
 _DIGITS = 18  # of an index: Python takes long to read thousands of them, and refuses
 
 
@@ -82,13 +83,11 @@ def solve_many(cognitive_map: CognitiveMap, problems: Sequence[Problem]) -> list
             outcomes[index] = error
     graph = transition_graph(cognitive_map)
     for (avoid, start), members in groups.items():
-        search = _Search(graph, start, avoid)
-        unconstrained: _Search | None = None
+        search = graph.search(start, avoid)
         for index, goals in members:
             nodes = search.path(goals)
             if nodes is None and avoid and not problems[index].strict:
-                unconstrained = unconstrained or _Search(graph, start, frozenset())
-                nodes = unconstrained.path(goals)
+                nodes = graph.search(start, frozenset()).path(goals)
             outcomes[index] = _no_path(problems[index]) if nodes is None else plan_along(cognitive_map, nodes)
     return [outcome for outcome in outcomes if outcome is not None]
 
@@ -136,6 +135,7 @@ class TransitionGraph:
         self.target = cognitive_map.edge_target[best]  # (E,)
         self.action = cognitive_map.edge_action[best]  # (E,)
         self._search_graphs: dict[frozenset[int], SearchGraph] = {}
+        self._searches: dict[tuple[frozenset[int], int], _Search] = {}
 
     def edges_between(self, source: ArrayLike, target: ArrayLike) -> NDArray[np.int64]:
         """(L,) the edge from each source to each target; there must be one."""
@@ -148,12 +148,22 @@ class TransitionGraph:
 
     def search_graph(self, avoid: frozenset[int]) -> SearchGraph:
         """The graph whose paths pass through no node that shows an observation of `avoid`."""
-        if avoid not in self._search_graphs:
+        kept = self._search_graphs.get(avoid)
+        if kept is None:
             if len(self._search_graphs) >= _MOST_SEARCH_GRAPHS:
-                self._search_graphs.clear()
-            graph = search_graph(self.source, self.target, self.shows(avoid))
-            self._search_graphs[avoid] = _neighbours_close_in_memory(graph)
-        return self._search_graphs[avoid]
+                self._search_graphs.clear()  # by any thread at any time: what is asked for is never looked up again
+            kept = _neighbours_close_in_memory(search_graph(self.source, self.target, self.shows(avoid)))
+            self._search_graphs[avoid] = kept
+        return kept
+
+    def search(self, start: int, avoid: frozenset[int]) -> _Search:
+        """All shortest paths from a node that pass through no node that shows an observation of `avoid`."""
+        kept = self._searches.get((avoid, start))
+        if kept is None:
+            if len(self._searches) * self.num_nodes >= _MOST_SEARCHED:
+                self._searches.clear()
+            kept = self._searches[avoid, start] = _Search(self, start, avoid)
+        return kept
 
     def shows(self, observations: frozenset[int]) -> Booleans:
         """(V,) whether each node shows one of these."""

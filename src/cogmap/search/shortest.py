@@ -47,10 +47,12 @@ _SELDOM = 6  # states visited least that are tried to be dropped
 _POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
 _SPLITS = 30  # at the most; most maps need none
 _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split may fail
-_LABELS = 3000  # that the search starts from at the most, the most frequent ones
+_LABELS = 20_000  # that the search starts from at the most, the most frequent ones: a minute
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
-SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
+# Steps that proposals are compared on, whole walks drawn at random where there are more; and more of them where there
+# are many labels, so that a move of each is made some twenty times.
+SEARCH_STEPS, _TRIES = 200_000, 20
 LONGEST = 600.0  # seconds of a search, if no other time is given
 _SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
@@ -61,7 +63,8 @@ def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST
     A guess are labels of the steps (B, N), -1 for none. seconds: after these the shortest so far is taken.
     """
     until = time.monotonic() + seconds
-    some = _some_walks(walks)
+    labels = int(min(max(steps.max(initial=0) for steps in guesses) + 1, _LABELS))
+    some = _some_walks(walks, max(SEARCH_STEPS, _TRIES * labels * walks.num_actions))
     if len(some) == walks.num_walks:
         return _within_time(Log(walks, until), lambda log: _shortest(log, guesses))
     few = Log(walks.rows(some), until)
@@ -389,8 +392,8 @@ def _split(log: Log, current: Account, kind: str, guess: Whole, seed: int) -> li
     return _settled(log, [split, *_merges(log, split.counts, _RADII[1::2])], 2, current.length)
 
 
-def _some_walks(walks: Walks) -> Whole:
-    """Walks with `SEARCH_STEPS` steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
+def _some_walks(walks: Walks, steps: int) -> Whole:
+    """Walks with so many steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
     order = np.random.default_rng(0).permutation(walks.num_walks)
-    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), SEARCH_STEPS)) + 1
+    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), steps)) + 1
     return np.sort(order[:enough])

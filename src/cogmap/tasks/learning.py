@@ -89,6 +89,7 @@ def learn(
     quiet: bool = False,
     early_maps: bool = False,
     spent: float = 0.0,
+    map_seconds: float | None = None,
     **choices: Any,
 ) -> Run:
     """Learn a map of the place that walks were taken in.
@@ -110,6 +111,7 @@ def learn(
         are steps in all, and a training that had come to its end starts again at its full learning rate.
     early_maps: write a map now and then during training, for `cogmap serve` to show.
     spent: seconds of the `minutes` that are gone already, say for reading the walks.
+    map_seconds: at most, for the search of the map, where there are no `minutes`; by default ten minutes.
     Ctrl-C and SIGTERM end the training early, save a checkpoint and build the map; a second one ends it all. After
     SIGTERM, which asks the program to end and not only the training, `Stopped` is raised when the map is written.
     A process that is killed leaves a folder that can be resumed.
@@ -124,6 +126,7 @@ def learn(
         if resumed is None:
             _clear(folder)
         data = _prepared(source, rooms, clusters, names, _asked_for(preset, choices, resumed))
+        data = replace(data, map_seconds=map_seconds)
         configs = (
             _configs(data, preset, model, training, choices, device)
             if resumed is None
@@ -328,7 +331,8 @@ def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> 
     save_tensors(folder / MODEL_FILE, trainer.model.state_dict())
     run = load_run(folder, device=device)
     if trainer.has_codes:
-        task_of(data.task).build_maps(run, replace(data, map_seconds=trainer.seconds_left))
+        left = data.map_seconds if trainer.seconds_left is None else trainer.seconds_left
+        task_of(data.task).build_maps(run, replace(data, map_seconds=left))
     (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
 
 

@@ -12,11 +12,13 @@ from cogmap.tasks import TrainingData, task_of
 from cogmap.walks.family import room_of_each_walk
 
 
-def build_maps(run: Run, walks: Walks) -> None:
+def build_maps(run: Run, walks: Walks, map_seconds: float | None = None) -> None:
     """Build a run's maps again, from these walks. A training stopped before its bottleneck has no map yet."""
     if run.has_codes:
         with writing(run.folder):
-            task_of(run.task).build_maps(run, TrainingData(run.task, run.categorical(walks)))
+            task_of(run.task).build_maps(
+                run, TrainingData(run.task, run.categorical(walks), map_seconds=map_seconds)
+            )
 
 
 def map_file(run: Run, path: Path, kind: MapKind = "minimal", room: int | None = None) -> CognitiveMap:

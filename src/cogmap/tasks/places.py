@@ -109,17 +109,21 @@ def map_of_codes(
 ) -> CognitiveMap:
     """The map of walks from their codes, from what the model predicts after these, and beside what it predicts next."""
     from cogmap.models.futures import predicted_futures
-    from cogmap.models.imagination import imagined_futures
+    from cogmap.models.imagination import imagined_futures, imagined_moves
     from cogmap.models.tdb import TDB
 
     assert isinstance(run.model, TDB)  # a vanilla model has no codes
     code_tuples, index = unique_codes(codes)
     began = time.perf_counter()
     futures = predicted_futures(run.model, code_tuples, walks)
+    moves = None
     if futures is not None and kind == "minimal":
         futures = replace(futures, imagined=imagined_futures(run.model, index, walks))
+        moves = imagined_moves(run.model, code_tuples, index, walks)
     began, left = time.perf_counter(), max(seconds - (time.perf_counter() - began), SEARCH_SHARE * seconds)
-    found = build_map(codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left)
+    found = build_map(
+        codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left, moves=moves
+    )
     is_over = kind == "minimal" and time.perf_counter() - began > left
     return _cut_short(found) if is_over and found.explained < NEARLY_ALL else found
 

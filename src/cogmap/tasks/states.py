@@ -18,7 +18,7 @@ from cogmap.errors import BadConfig, BadOutput
 from cogmap.files import write_json
 from cogmap.hmm.inference import expect, predict
 from cogmap.hmm.states import StateCounts
-from cogmap.maps.build import minimal_record
+from cogmap.maps.build import minimal_record, with_rewards
 from cogmap.maps.store import save_map, save_states
 from cogmap.maps.trust import HeldOut, Trust, hold_out, trust
 from cogmap.records import CognitiveMap, Walks
@@ -46,11 +46,12 @@ def map_of_states(counts: StateCounts, walks: Walks, explained: float | None = N
 
     explained: the share of held-out observations that the model predicts; by default of these.
     """
-    found, number = expect(counts, walks).counts, np.arange(counts.num_states)
+    final, number = expect(counts, walks), np.arange(counts.num_states)
     if explained is None:
         known = walks.step_mask()[:, 1:]
         explained = float((predict(counts, walks)[1] == walks.observations[:, 1:])[known].mean())
-    return minimal_record(number[:, None], number, found, walks, Trust(explained, None, ()))
+    record = minimal_record(number[:, None], number, final.counts, walks, Trust(explained, None, ()))
+    return with_rewards(record, walks, final.path)
 
 
 def _learned(
@@ -74,12 +75,11 @@ def _clone_options(choices: Mapping[str, Any]) -> CloneOptions:
             continue
         try:
             given[name] = float(value) if name == "minutes" else int(value)
-        except ValueError:
+        except (TypeError, ValueError, OverflowError):
             raise BadConfig(f"`{name}` must be a number, got {value!r:.60}") from None
-        if given[name] < (0 if name in ("seed", "minutes") else 1):
-            raise BadConfig(
-                f"`{name}` must be at least {0 if name in ('seed', 'minutes') else 1}, got {given[name]}"
-            )
+        least = 0 if name in ("seed", "minutes") else 1
+        if not given[name] >= least:  # nor is NaN
+            raise BadConfig(f"`{name}` must be at least {least}, got {given[name]}")
     return CloneOptions(**given)
 
 

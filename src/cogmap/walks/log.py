@@ -312,7 +312,29 @@ class _Stated:
 
 
 def open_log(folder: Path) -> WalkLog:
-    """The walks of a folder, mapped. Every step is checked to be of the vocabulary, part by part."""
+    """The walks of a folder, mapped. If it is replaced between two of its files, it is opened again."""
+    while True:
+        before = _identity(folder)
+        try:
+            found = _opened(folder)
+        except BadWalks:
+            if _identity(folder) == before:
+                raise
+        else:
+            if _identity(folder) == before:
+                return found
+
+
+def _identity(folder: Path) -> tuple[int, int] | None:
+    try:
+        found = folder.stat()
+    except (OSError, ValueError):  # of a path that is none
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _opened(folder: Path) -> WalkLog:
+    """Every step is checked to be of the vocabulary, part by part."""
     if not folder.is_dir():
         raise BadWalks(f"cannot read {folder}: there must be a folder of walks, got none")
     stated = checked(_Stated, read_json(folder / _FILE, BadWalks), f"{folder / _FILE}", BadWalks)
