@@ -21,7 +21,6 @@ from cogmap.experiments import Options, Trial, trials_of
 from cogmap.experiments.ledger import training_state
 from cogmap.experiments.places import Places
 from cogmap.experiments.tables import TABLES
-from cogmap.maps.layout import layout_map
 from cogmap.planning.localise import nodes_by_code, whereabouts
 from cogmap.records import Codes, Integers, Truth, Walks
 from cogmap.report.curve_figures import (
@@ -31,6 +30,7 @@ from cogmap.report.curve_figures import (
     code_use_figure,
     teleportation_figure,
 )
+from cogmap.report.layout import layout_map
 from cogmap.report.map_figures import map_figure
 from cogmap.report.style import save_figure
 from cogmap.runs.run import Run, load_run
