@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
+from cogmap.maps.layout import layout_map
 from matplotlib.figure import Figure
 
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step
@@ -21,7 +22,6 @@ from cogmap.experiments import Options, Trial, trials_of
 from cogmap.experiments.ledger import training_state
 from cogmap.experiments.places import Places
 from cogmap.experiments.tables import TABLES
-from cogmap.maps.layout import layout_map
 from cogmap.planning.localise import nodes_by_code, whereabouts
 from cogmap.records import Codes, Integers, Truth, Walks
 from cogmap.report.curve_figures import (

@@ -332,7 +332,7 @@ def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> 
     run = load_run(folder, device=device)
     if trainer.has_codes:
         left = data.map_seconds if trainer.seconds_left is None else trainer.seconds_left
-        task_of(data.task).build_maps(run, replace(data, map_seconds=left))
+        task_of(data.task).build_maps(run, replace(data, map_seconds=left, learned=trainer.left_to_learn))
     (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
 
 
