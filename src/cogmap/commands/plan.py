@@ -112,4 +112,6 @@ def _line(outcome: Outcome) -> str:
     if isinstance(outcome, CogmapError):
         return str(outcome)
     actions = " ".join(str(label_of(outcome.action_labels, action)) for action in outcome.actions)
-    return f"{len(outcome)} actions: {actions}" if len(outcome) else "no action: it is there already"
+    if not len(outcome):
+        return "no action: it is there already"
+    return f"{len(outcome)} action{'s' * (len(outcome) > 1)}: {actions}"
