@@ -1,10 +1,12 @@
 """Makes the logs of docs/examples.md, learns them and draws their maps: python docs/make_example_pictures.py [NAME ...]
 
-Each log is learned with no option but `--minutes 3`. What a map has, beside the truth, is printed.
+Each log is learned with no option but `--minutes 3`. What a map has, beside the truth, is printed. With --runs FOLDER,
+runs NAME-0 that `python scripts/own_logs.py --keep FOLDER` left there are drawn as they are.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from pathlib import Path
@@ -43,20 +45,30 @@ def picture(found: cogmap.CognitiveMap) -> Figure:
     return figure
 
 
-def main(names: list[str]) -> None:
-    for name in names or list(STEPS):
+def learned(name: str, folder: Path) -> tuple[cogmap.Run, Path]:
+    """A log of this name in a folder, and what was learned from it."""
+    log = folder / ("log.npz" if name == "camera" else "log.jsonl")
+    logs.write(log, logs.KINDS[name](0, STEPS[name]))
+    return cogmap.learn(log, folder / "run", minutes=3, quiet=True), log
+
+
+def kept(name: str, runs: Path) -> tuple[cogmap.Run, Path]:
+    return cogmap.load_run(runs / f"{name}-0"), next(runs.glob(f"{name}-0.[njc]*"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", default=list(STEPS))
+    parser.add_argument("--runs", type=Path, default=None)
+    args = parser.parse_args()
+    for name in args.names:
         with tempfile.TemporaryDirectory() as folder:
-            log = Path(folder) / ("log.npz" if name == "camera" else "log.jsonl")
-            logs.write(log, logs.KINDS[name](0, STEPS[name]))
-            run = cogmap.learn(log, Path(folder) / "run", minutes=3, quiet=True)
+            run, log = learned(name, Path(folder)) if args.runs is None else kept(name, args.runs)
             places = cogmap.load_truth(log, cogmap.load_walks(log)).world.num_positions
-            print(
-                f"{name}: {run.map.num_nodes} nodes for {places} places, {run.map.explained:.2%}", flush=True
-            )
-            for warning in run.map.warnings:
-                print(f"  {warning}", flush=True)
+            found = f"{run.map.num_nodes} nodes for {places} places, {run.map.explained:.2%}"
+            print(f"{name}: {found}", *run.map.warnings, sep="\n  ", flush=True)
             save_figure(picture(run.map), ROOT / "docs" / "images" / f"example_{name}.png")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    main()

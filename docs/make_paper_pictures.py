@@ -31,6 +31,7 @@ from cogmap.report.curve_figures import (
     code_use_figure,
     teleportation_figure,
 )
+from cogmap.report.layout import layout_map
 from cogmap.report.map_figures import map_figure
 from cogmap.report.style import save_figure
 from cogmap.runs.run import Run, load_run

@@ -35,6 +35,14 @@ exact. The paper's rows are means over ten 15x20 rooms, 4 observations, their sp
 TestAccu is that of an exact Bayes filter that knows the world, on the same walks."""
 
 
+def test_without_truth_the_table_has_only_what_a_log_can_say():
+    table = score_table(
+        [Scored("TDB(S=3, M=1)", "here", Scores(test_accu=0.98, explained=0.99, nodes=14))], None
+    )
+    assert table.columns == ("", "TestAccu (%) ↑", "by the map alone (%) ↑", "nodes")
+    assert table.rows == (("TDB(S=3, M=1), here", "98.00", "99.00", "14"),)
+
+
 def test_golden_text():
     assert score_table(SCORED, ALIASED_ROOM).text() == GOLDEN
 

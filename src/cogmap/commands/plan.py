@@ -114,4 +114,4 @@ def _line(outcome: Outcome) -> str:
     actions = " ".join(str(label_of(outcome.action_labels, action)) for action in outcome.actions)
     if not len(outcome):
         return "no action: it is there already"
-    return f"{len(outcome)} action{'s' * (len(outcome) > 1)}: {actions}"
+    return f"{len(outcome)} action{'s' if len(outcome) > 1 else ''}: {actions}"

@@ -10,7 +10,6 @@ import tyro
 from cogmap.commands.output import print_json
 from cogmap.runs.run import load_run
 from cogmap.tasks.reporting import write_report
-from cogmap.walks.truth_store import truth_path
 
 
 @dataclass(frozen=True)
@@ -36,5 +35,7 @@ def run(args: Args) -> None:
         return
     print(f"wrote {page}: open it in a browser, no network needed")
     print(f"wrote {figures}: every picture of it as SVG")
-    if opened.task == "places" and (args.walks is None or not truth_path(args.walks).exists()):
-        print("add --walks TEST.npz, with its truth beside it, for scores, the true world and a plan in it")
+    if opened.task == "places" and args.walks is None:
+        print(
+            "add --walks FILE for accuracy by step, and with <name>.truth.npz beside it for scores and the true world"
+        )

@@ -137,7 +137,7 @@ _PRINTED: dict[str, tuple[str, Callable[[Any], str]]] = {
     "places_covered": ("places covered", _percent),
     "nodes_per_place": ("nodes per place", _length),
     "located": ("steps located", _percent),
-    "explained": ("steps explained", _percent),
+    "explained": ("explained by the map", _percent),
     "optimal": ("optimal plans", _percent),
     "mean_optimal_length": ("optimal length", _length),
     "constrained_imp_fallback": ("ImpFallback, one colour avoided", _percent),

@@ -81,8 +81,13 @@ def page_html(title: str, summary: str, sections: Iterable[Section], data: Any |
 
 
 def warning_section(warnings: Sequence[str]) -> Section | None:
-    items = "".join(f"<li>{escape(warning)}</li>" for warning in warnings)
+    items = "".join(f"<li>{_unbroken(escape(warning))}</li>" for warning in warnings)
     return Section(f'<div class="warning" role="note"><ul>{items}</ul></div>') if warnings else None
+
+
+def _unbroken(text: str) -> str:
+    """A text whose options in brackets are not broken at their dashes."""
+    return re.sub(r"\(-[^()]*\)", r'<span class="whole">\g<0></span>', text)
 
 
 def picture_section(name: str, heading: str, pictures: Iterable[Picture], text: str = "") -> Section:

@@ -13,6 +13,11 @@ from cogmap.report.paper_rows import Mean, PaperRow, PaperTable, best_ginc_accur
 
 MISSING = "-"
 COLUMNS = ("", "TestAccu (%) ↑", "ImpFallback (%) ↑", "RatioSP ↓", "NormGED ↓", "nodes")
+LOG_COLUMNS = ("", "TestAccu (%) ↑", "by the map alone (%) ↑", "nodes")
+LOG_CAPTION = (
+    "TestAccu: next observations that the model predicts on these walks. By the map alone: those of held-out walks "
+    "that the map predicts without the model."
+)
 GINC_PROMPTS = 2500  # of each kind
 # An exact filter that knows how prompts are generated, and one that reads them as documents.
 GINC_CEILINGS = ("exact filter of prompts", "exact filter of documents")
@@ -63,7 +68,12 @@ class Scored(NamedTuple):
 
 
 def score_table(scored: Sequence[Scored], paper: PaperTable | None) -> Table:
-    """Our rows, each model followed by the paper's row of the same name if there is one, and the ceiling last."""
+    """Our rows, each model followed by the paper's row of the same name if there is one, and the ceiling last.
+
+    Without truth and without the paper's rows, only what can be said of a log.
+    """
+    if paper is None and all(entry.scores.positions is None for entry in scored):
+        return _log_table(scored)
     rows = []
     for index, entry in enumerate(scored):
         rows.append((f"{entry.method}, {entry.remark}", *_ours(entry.scores)))
@@ -73,6 +83,19 @@ def score_table(scored: Sequence[Scored], paper: PaperTable | None) -> Table:
             rows.append((f"{entry.method}, in the paper", *_theirs(theirs)))
     rows.append(("ceiling", *_ceiling(scored[0].scores)))
     return Table(COLUMNS, tuple(rows), _caption(paper, scored[0].scores))
+
+
+def _log_table(scored: Sequence[Scored]) -> Table:
+    rows = [
+        (
+            f"{entry.method}, {entry.remark}",
+            _shown(percent, entry.scores.test_accu),
+            _shown(percent, entry.scores.explained),
+            _shown(str, entry.scores.nodes),
+        )
+        for entry in scored
+    ]
+    return Table(LOG_COLUMNS, tuple(rows), LOG_CAPTION)
 
 
 def all_scores_table(scored: Sequence[Scored]) -> Table:

@@ -42,6 +42,7 @@ from cogmap.tasks.states import learn_states
 from cogmap.tasks.text import TextSource, read_text
 from cogmap.training.checkpoint import save_tensors
 from cogmap.training.config import (
+    SMALL_LOG,
     Preset,
     TrainingConfig,
     changed,
@@ -263,16 +264,20 @@ def _configs(
 def chosen_lines(data: TrainingData, model: ModelConfig, training: TrainingConfig) -> tuple[str, ...]:
     """What the log is, and what was chosen for it, with the reason; a line more where steps will be slow."""
     walks, steps = data.walks, int(data.walks.lengths.sum())
-    lengths = f"{walks.lengths.min()} to {walks.lengths.max()}" if walks.num_walks > 1 else f"{steps}"
     start = ", which start in one known state" if training.start_share else ""
+    count = f"{walks.num_walks:,} walks of {walks.lengths.min()} to {walks.lengths.max()} steps{start}: "
     log = (
-        f"log: {walks.num_walks:,} walks of {lengths} steps{start}: {steps:,} steps, "
+        f"log: {count if walks.num_walks > 1 else 'one walk of '}{steps:,} steps, "
         f"{walks.num_observations:,} observations, {walks.num_actions:,} actions"
     )
-    codes = "" if model.vanilla else f", {model.num_codes} codes ({steps / model.num_codes:.0f} steps each)"
+    size = f"a {model.encoder} of width {model.width}, for a {'small' if steps < SMALL_LOG else 'large'} log"
+    if not model.vanilla:
+        size += f"; {model.num_codes} codes for its places, with {steps / model.num_codes:.0f} steps each"
     until = "it stops by itself" if training.minutes is None else f"at most {training.minutes:g} minutes"
-    sizes = f"{model.name}, a {model.encoder} of width {model.width}{codes}"
-    chosen = f"chosen: {sizes}, windows of {training.window} steps, {training.batch_size} at a time; {until}"
+    chosen = (
+        f"chosen: {model.name}, which predicts {model.prediction_steps} steps ahead; {size}"
+        f"; windows of {training.window} steps, {training.batch_size} at a time; {until}"
+    )
     if model.num_targets <= LARGE_VOCABULARY:
         return log, chosen
     fewer = "--least-count" if data.task == "text" else "fewer different observations"
