@@ -32,7 +32,7 @@ from cogmap.records import Booleans, Floats, Walks
 from cogmap.search.account import ROUNDS, Account, Log, OutOfTime, account, hardened
 from cogmap.search.description import chance_of_moves, likeliest_targets
 from cogmap.search.distance import StateDistances
-from cogmap.search.splits import KINDS_OF_SPLIT, split_states
+from cogmap.search.splits import KINDS_OF_SPLIT, depends_on_past, split_states
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
 # distinguishes them was tried 20 times, and a larger radius would merge them.
@@ -50,6 +50,7 @@ _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split 
 _LABELS = 3000  # that the search starts from at the most, the most frequent ones
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
+_FEW_STEPS = 40_000  # that a search begins with
 SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
 LONGEST = 600.0  # seconds of a search, if no other time is given
 _SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
@@ -61,11 +62,11 @@ def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST
     A guess are labels of the steps (B, N), -1 for none. seconds: after these the shortest so far is taken.
     """
     until = time.monotonic() + seconds
-    some = _some_walks(walks)
+    some = _some_walks(walks, SEARCH_STEPS)
     if len(some) == walks.num_walks:
-        return _within_time(Log(walks, until), lambda log: _shortest(log, guesses))
-    few = Log(walks.rows(some), until)
-    best = _within_time(few, lambda log: _shortest(log, [steps[some] for steps in guesses]))
+        return _within_time(Log(walks, until), lambda log: _from_few(log, guesses))
+    most = Log(walks.rows(some), until)
+    best = _within_time(most, lambda log: _from_few(log, [steps[some] for steps in guesses]))
     return _within_time(Log(walks, until), lambda log: _drop_edges(log, account(log, best.counts)))
 
 
@@ -78,13 +79,35 @@ def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
         return log.shortest
 
 
-def _shortest(log: Log, guesses: Sequence[Whole]) -> Account:
+def _from_few(log: Log, guesses: Sequence[Whole]) -> Account:
+    """The shortest account, searched on few walks first: that is quick, and enough if the other walks agree with it.
+
+    They do if they have no step that it does not explain, and no state whose future depends on its past.
+    """
+    few = _some_walks(log.walks, _FEW_STEPS)
+    if 2 * len(few) > log.walks.num_walks:
+        return _shortest(log, guesses)
+    found = _within_time(
+        Log(log.walks.rows(few), log.until), lambda some: _shortest(some, [steps[few] for steps in guesses])
+    )
+    found = _polish(log, account(log, found.counts))
+    if found.found.unexplained or depends_on_past(log, found):
+        return _shortest(log, guesses, [found])
+    return _refined(log, [found], guesses[0])
+
+
+def _shortest(log: Log, guesses: Sequence[Whole], known: Sequence[Account] = ()) -> Account:
+    """The shortest account that is found from guesses, and from accounts that are known already."""
     starts = _starts(log, guesses)
     near = [start for start in starts if start.best.length < _FAR * min(each.best.length for each in starts)]
-    proposals = [each for start in starts for each in (start.first, start.best)]
+    proposals = [*known, *(each for start in starts for each in (start.first, start.best))]
     proposals += [each for start in near for each in start.merges]
     best = _best(_all_without_unneeded(log, _settled(log, proposals)))
-    guess = min(starts, key=lambda start: start.best.length).guess
+    return _refined(log, best, min(starts, key=lambda start: start.best.length).guess)
+
+
+def _refined(log: Log, best: list[Account], guess: Whole) -> Account:
+    """The shortest account that is found from the best few, the best first, by splits and by merges of pairs."""
     kind, failed = 0, 0  # a kind of split is repeated as long as it helps
     # Splits are drawn at random, so that one that failed may help the next time: of short walks that costs little.
     again = min(max(_STEPS_OF_ATTEMPTS // int(log.walks.lengths.sum()), 1), _MOST_ATTEMPTS)
@@ -211,8 +234,8 @@ def _merge_pairs(log: Log, current: Account) -> Account:
             tried.add((one, other))
             number = np.arange(current.num_states) - (np.arange(current.num_states) > one)
             number[one] = number[other]
-            merged = account(log, join_states(current.counts, number, current.num_states - 1))
-            merged = _drop_edges(log, merged)
+            joined = join_states(current.counts, number, current.num_states - 1)
+            merged = _drop_edges(log, account(log, joined, below=current.length))
             if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * current.name:
                 merged = _drop_edges(log, _widened(log, merged))
             # Two states of one place lose nothing but what they had fitted to chance.
@@ -253,13 +276,13 @@ def _joined(log: Log, current: Account) -> Iterator[Account]:
         yield account(log, join_states(current.counts, group.ravel(), len(distinct)))
 
 
-def _widened(log: Log, current: Account) -> Account:
+def _widened(log: Log, current: Account, below: float = np.inf) -> Account:
     """Settled again with more edges: an action may lead where another one does, or nowhere.
 
     Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
     lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
     """
-    return account(log, with_slips(current.counts, _SLIPS), 2 * ROUNDS)
+    return account(log, with_slips(current.counts, _SLIPS), 2 * ROUNDS, below)
 
 
 def _slipping(log: Log, current: Account) -> Account:
@@ -291,7 +314,7 @@ def _drop_edges(log: Log, current: Account, least: float = _FEWEST_DROPPED) -> A
         dropped[
             unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
         ] = True
-        shorter = account(log, without_edges(counts, dropped), ROUNDS // 2)
+        shorter = account(log, without_edges(counts, dropped), ROUNDS // 2, current.length)
         if shorter.length > current.length - _SETTLED:
             share /= 4
         else:
@@ -325,7 +348,7 @@ def _all_without_unneeded(log: Log, accounts: Sequence[Account]) -> Iterator[Acc
 
 
 def _without_state(log: Log, current: Account, state: int) -> Account:
-    return _without_states(log, current, np.arange(current.num_states) == state)
+    return _without_states(log, current, np.arange(current.num_states) == state, current.length)
 
 
 def _without_state_or_slip(log: Log, current: Account, state: int) -> Account:
@@ -363,9 +386,9 @@ def _drop_unneeded(
     return current
 
 
-def _without_states(log: Log, current: Account, dropped: Booleans) -> Account:
+def _without_states(log: Log, current: Account, dropped: Booleans, below: float = np.inf) -> Account:
     number = np.where(dropped, -1, np.cumsum(~dropped) - 1)
-    return account(log, join_states(current.counts, number, int((~dropped).sum())), 2 * ROUNDS)
+    return account(log, join_states(current.counts, number, int((~dropped).sum())), 2 * ROUNDS, below)
 
 
 def _transient(counts: StateCounts) -> Booleans:
@@ -389,8 +412,8 @@ def _split(log: Log, current: Account, kind: str, guess: Whole, seed: int) -> li
     return _settled(log, [split, *_merges(log, split.counts, _RADII[1::2])], 2, current.length)
 
 
-def _some_walks(walks: Walks) -> Whole:
-    """Walks with `SEARCH_STEPS` steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
+def _some_walks(walks: Walks, steps: int) -> Whole:
+    """Walks with so many steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
     order = np.random.default_rng(0).permutation(walks.num_walks)
-    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), SEARCH_STEPS)) + 1
+    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), steps)) + 1
     return np.sort(order[:enough])
