@@ -14,6 +14,7 @@ from cogmap.search.description import description_length
 from cogmap.search.doubt import entropies
 
 ROUNDS = 6  # of expectation-maximisation that settle a proposal
+SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +84,6 @@ def account(log: Log, counts: StateCounts, rounds: int = ROUNDS, below: float = 
     return made
 
 
-def hardened(log: Log, current: Account, below: float = np.inf) -> Account:
+def hardened(log: Log, current: Account) -> Account:
     """Settled again from the likeliest state of each step alone: soft counts forget a wrong edge only slowly."""
-    return account(log, count_states(current.found.path, log.walks, current.num_states), below=below)
+    return account(log, count_states(current.found.path, log.walks, current.num_states))

@@ -27,11 +27,12 @@ import numpy as np
 from scipy.sparse import coo_array, csgraph
 
 from cogmap.hmm.counts import Whole
-from cogmap.hmm.states import StateCounts, count_states, join_states, with_slips, without_edges
-from cogmap.records import Booleans, Floats, Walks
-from cogmap.search.account import ROUNDS, Account, Log, OutOfTime, account, hardened
-from cogmap.search.description import chance_of_moves, likeliest_targets
+from cogmap.hmm.states import StateCounts, count_states, join_states
+from cogmap.records import Booleans, Walks
+from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, account, hardened
 from cogmap.search.distance import StateDistances
+from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
+from cogmap.search.pairs import RARER, joined_rare, merge_pairs
 from cogmap.search.splits import KINDS_OF_SPLIT, depends_on_past, split_states
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
@@ -39,10 +40,6 @@ from cogmap.search.splits import KINDS_OF_SPLIT, depends_on_past, split_states
 _RADII = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 _RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
 _POLISHED = 3  # of all proposals, the shortest ones
-_SLIPS = 0.1  # of the moves of a state that may lead where another action does
-_FEWEST_DROPPED = 0.05  # of the edges that seem unneeded
-_PAIRS = 6  # nearest pairs that are tried to be merged
-_RARER = 0.3  # of the other's visits
 _SELDOM = 6  # states visited least that are tried to be dropped
 _POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
 _SPLITS = 30  # at the most; most maps need none
@@ -53,7 +50,6 @@ _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and mo
 _FEW_STEPS = 40_000  # that a search begins with
 SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
 LONGEST = 600.0  # seconds of a search, if no other time is given
-_SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
 
 def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST) -> Account:
@@ -67,7 +63,7 @@ def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST
         return _within_time(Log(walks, until), lambda log: _from_few(log, guesses))
     most = Log(walks.rows(some), until)
     best = _within_time(most, lambda log: _from_few(log, [steps[some] for steps in guesses]))
-    return _within_time(Log(walks, until), lambda log: _drop_edges(log, account(log, best.counts)))
+    return _within_time(Log(walks, until), lambda log: drop_edges(log, account(log, best.counts)))
 
 
 def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
@@ -116,12 +112,12 @@ def _refined(log: Log, best: list[Account], guess: Whole) -> Account:
             break
         split = _split(log, best[0], KINDS_OF_SPLIT[kind], guess, turn)
         after = _best([*best, *(_drop_unneeded(log, each) for each in split[:1]), *split[1:]])
-        if after[0].length < best[0].length - _SETTLED:
+        if after[0].length < best[0].length - SETTLED:
             failed = 0
         else:
             kind, failed = (kind + 1) % len(KINDS_OF_SPLIT), failed + 1
         best = after
-    return _slipping(log, _drop_unneeded(log, _merge_pairs(log, best[0]), _without_state_or_slip))
+    return slipping(log, _drop_unneeded(log, merge_pairs(log, best[0]), _without_state_or_slip))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +160,7 @@ def _best(accounts: Iterable[Account]) -> list[Account]:
     return [
         each
         for before, each in zip([None, *ordered], ordered, strict=False)
-        if before is None or each.length > before.length + _SETTLED
+        if before is None or each.length > before.length + SETTLED
     ][:_POLISHED]
 
 
@@ -195,7 +191,7 @@ def _merges(log: Log, counts: StateCounts, radii: Iterable[float]) -> Iterator[A
     for radius in radii:
         group, groups = distances.merged(radius)
         if groups not in before:
-            yield _dropped_once(log, account(log, join_states(counts, group, groups)))
+            yield dropped_once(log, account(log, join_states(counts, group, groups)))
             before.add(groups)
 
 
@@ -203,10 +199,10 @@ def _polish(log: Log, current: Account, rounds: int = _POLISHING) -> Account:
     """Drop and merge until the description gets no shorter."""
     for _ in range(rounds):
         before = current.length
-        current = _best(_dropped_once(log, each) for each in _variants(log, current))[0]
-        current = _drop_edges(log, current)
+        current = _best(dropped_once(log, each) for each in _variants(log, current))[0]
+        current = drop_edges(log, current)
         current = _best([current, *_merges(log, current.counts, _RADII_AGAIN)])[0]
-        if current.length > before - _SETTLED:
+        if current.length > before - SETTLED:
             break
     return current
 
@@ -215,124 +211,9 @@ def _variants(log: Log, current: Account) -> Iterator[Account]:
     """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
     yield account(log, current.counts, 2 * ROUNDS)
     yield hardened(log, current)
-    yield from _joined(log, current)
+    yield from joined_rare(log, current)
     if current.may_hide_states():
-        yield _widened(log, current)
-
-
-def _merge_pairs(log: Log, current: Account) -> Account:
-    """Nearest pairs of states merged one at a time, where that makes the description shorter.
-
-    A wrong row sets two states of one place apart; merged, its few counts are outvoted.
-    """
-    tried: set[tuple[int, int]] = set()
-    while True:
-        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
-        for one, other in pairs:
-            if (one, other) in tried:
-                continue
-            tried.add((one, other))
-            number = np.arange(current.num_states) - (np.arange(current.num_states) > one)
-            number[one] = number[other]
-            joined = join_states(current.counts, number, current.num_states - 1)
-            merged = _drop_edges(log, account(log, joined, below=current.length))
-            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * current.name:
-                merged = _drop_edges(log, _widened(log, merged))
-            # Two states of one place lose nothing but what they had fitted to chance.
-            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * current.name:
-                current, tried = merged, set()
-                break
-        else:
-            return current
-
-
-def _lost(current: Account, merged: Account) -> float:
-    return current.found.log_likelihood - merged.found.log_likelihood
-
-
-def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
-    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise.
-
-    The rarest first. The other is the one that is visited most.
-    """
-    visits = counts.visits
-    _, kind = np.unique(likeliest_targets(counts), axis=0, return_inverse=True)
-    order = np.argsort(visits, kind="stable")
-    usual = np.zeros(counts.num_states, dtype=np.int64)
-    usual[kind.ravel()[order]] = order  # the last write is the most visited
-    usual = usual[kind.ravel()]
-    return [
-        (int(state), int(usual[state])) for state in order if visits[state] < _RARER * visits[usual[state]]
-    ]
-
-
-def _joined(log: Log, current: Account) -> Iterator[Account]:
-    """With all rare states that have the same likeliest targets as another, whatever they show, merged with it."""
-    group = np.arange(current.num_states)
-    for rare, usual in _same_moves(current.counts)[::-1]:
-        group[rare] = group[usual]
-    distinct, group = np.unique(group, return_inverse=True)
-    if len(distinct) < current.num_states:
-        yield account(log, join_states(current.counts, group.ravel(), len(distinct)))
-
-
-def _widened(log: Log, current: Account, below: float = np.inf) -> Account:
-    """Settled again with more edges: an action may lead where another one does, or nowhere.
-
-    Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
-    lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
-    """
-    return account(log, with_slips(current.counts, _SLIPS), 2 * ROUNDS, below)
-
-
-def _slipping(log: Log, current: Account) -> Account:
-    """With all edges by which moves slip alike, if that is shorter: a rare one was dropped, or no code had it."""
-    slips = chance_of_moves(current.counts).slips
-    if slips is None:
-        return current
-    return min(
-        current, _drop_edges(log, account(log, slips.added_to(current.counts), 2 * ROUNDS)), key=_length
-    )
-
-
-def _drop_edges(log: Log, current: Account, least: float = _FEWEST_DROPPED) -> Account:
-    """Without edges that the walks lose less by than their description takes, as long as that makes it shorter.
-
-    Of two edges that can stand in for each other only one is unneeded: if all are too many, fewer are tried,
-    down to a share of `least`.
-    """
-    share = 1.0
-    while share >= least:
-        counts = current.counts
-        spared = chance_of_moves(counts).price - _loss(current)
-        most = np.zeros(counts.num_states * counts.num_actions)
-        np.maximum.at(most, counts.row, counts.count)
-        unneeded = np.flatnonzero((spared > 0) & (counts.count < most[counts.row]))
-        if not len(unneeded):
-            break
-        dropped = np.zeros(len(spared), dtype=bool)
-        dropped[
-            unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
-        ] = True
-        shorter = account(log, without_edges(counts, dropped), ROUNDS // 2, current.length)
-        if shorter.length > current.length - _SETTLED:
-            share /= 4
-        else:
-            current = shorter
-    return current
-
-
-def _dropped_once(log: Log, current: Account) -> Account:
-    """Without the edges that seem unneeded, all at once, to compare proposals."""
-    return _drop_edges(log, current, 1.0)
-
-
-def _loss(current: Account) -> Floats:
-    """(E,) nats that the walks lose without an edge: those of its steps, less what other targets become likelier by."""
-    counts = current.counts
-    total = counts.tries[counts.row]
-    rest = np.maximum(total - counts.count, 1e-9)
-    return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
+        yield widened(log, current)
 
 
 def _all_without_unneeded(log: Log, accounts: Sequence[Account]) -> Iterator[Account]:
@@ -354,9 +235,9 @@ def _without_state(log: Log, current: Account, state: int) -> Account:
 def _without_state_or_slip(log: Log, current: Account, state: int) -> Account:
     """Without one state. A rare one may stand in for an edge that is missing, of a move that slips."""
     without, visits = _without_state(log, current, state), current.counts.visits
-    if without.length < current.length - _SETTLED or visits[state] > _RARER * visits.mean():
+    if without.length < current.length - SETTLED or visits[state] > RARER * visits.mean():
         return without
-    return _drop_edges(log, _widened(log, without)) if current.may_hide_states() else without
+    return drop_edges(log, widened(log, without)) if current.may_hide_states() else without
 
 
 def _drop_unneeded(
@@ -372,14 +253,14 @@ def _drop_unneeded(
     if transient.any() and not transient.all():
         rest = _without_states(log, current, transient)
         if rest.length >= current.length and current.may_hide_states():
-            rest = _drop_edges(log, _widened(log, rest))
+            rest = drop_edges(log, widened(log, rest))
         if rest.length < current.length:
             current = _polish(log, rest)
     while current.num_states > 1:
         seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
         suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
         tried = (without(log, current, state) for state in suspects)
-        shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
+        shorter = next((each for each in tried if each.length < current.length - SETTLED), None)
         if shorter is None:
             return current
         current = shorter
