@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
-from cogmap.maps.layout import layout_map
 from matplotlib.figure import Figure
 
 from cogmap.evaluation.diagnostics import code_use, teleportation_by_step

@@ -47,7 +47,7 @@ _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split 
 _LABELS = 20_000  # that the search starts from at the most, the most frequent ones: a minute
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
-# Steps that a search begins with, and that proposals are compared on: whole walks, drawn at random where there are more.
+# Steps that a search begins with, and that proposals are compared on: whole walks, drawn at random if there are more.
 # There are more of them where there are many labels, so that a move of each is made some twenty times.
 _FEW_STEPS, SEARCH_STEPS, _TRIES = 40_000, 200_000, 20
 LONGEST = 600.0  # seconds of a search, if no other time is given
