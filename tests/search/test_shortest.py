@@ -227,6 +227,6 @@ def test_a_place_that_few_walks_do_not_visit_is_found_on_all(monkeypatch: pytest
         positions[:, step] = table[positions[:, step - 1], 0]
     walks = Walks(world.observation[positions], np.zeros((80, 29), int), np.full(80, 30), 3, 1)
     monkeypatch.setattr(shortest, "_FEW_STEPS", 300)
-    few = shortest._some_walks(walks, 300)
+    few = shortest._some_walks(walks, [positions], 300)
     assert positions[few].max() < 3
     assert isomorphic(find_states(walks, [positions]), world, positions)
