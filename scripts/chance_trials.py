@@ -6,7 +6,7 @@ python scripts/chance_trials.py [NAME ...] [--seed 0] [--minutes 6 | --steps N] 
 Names: slip10, slip20, slip30 and noise10, noise20 (rooms of 8x10 with 4 colours), lake (FrozenLake 8x8), cliff, taxi.
 Logs have 1024 walks of 400 steps, scores are on 64 other walks. Truth is used only to score. Rows go to --out.
 The search was made better on seed 0 of the rooms: another seed says more.
-A run that is in --runs already is not trained again; --remap builds its map anew.
+A run that is in --runs already is not trained again; --remap builds its map anew, within --minutes.
 """
 
 from __future__ import annotations
@@ -58,12 +58,13 @@ def noisy(world: TableWorld, share: float) -> ChanceWorld:
     return ChanceWorld(**table_fields(sure) | moves, observation_probability=seen)
 
 
-def learned(folder: Path, walks: Walks, budget: dict[str, Any], remap: bool) -> cogmap.Run:
+def learned(folder: Path, walks: Walks, budget: dict[str, Any], remap: float | None) -> cogmap.Run:
+    """remap: seconds for a new map of a run that is there already."""
     if not folder.exists():
         return cogmap.learn(walks, out=folder, quiet=True, **budget)
     run = cogmap.load_run(folder)
-    if remap:
-        build_maps(run, TrainingData("places", walks))
+    if remap is not None:
+        build_maps(run, TrainingData("places", walks, map_seconds=remap))
         run = cogmap.load_run(folder)
     return run
 
@@ -100,7 +101,8 @@ def main() -> None:
         walks, _ = sample_walks(world, 1024, 400, np.random.default_rng([args.seed, 1]), agent)
         test, truth = sample_walks(world, 64, 400, np.random.default_rng([args.seed + 7, 1]), agent)
         started = time.perf_counter()
-        run = learned(runs / f"{name}-{args.seed}", walks, budget, args.remap)
+        remap = 60 * args.minutes if args.remap else None
+        run = learned(runs / f"{name}-{args.seed}", walks, budget, remap)
         seconds = round(time.perf_counter() - started)
         row = row_of(name, args.seed, run, test, truth)
         row |= {"seconds": seconds, "commit": current_commit()}

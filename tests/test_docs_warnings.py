@@ -7,7 +7,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-MAKERS = {"trust", "minimal_warnings", "paper_warnings", "_warnings", "_doubts", "new_room_map", "_cut_short"}
+MAKERS = {
+    "trust",
+    "minimal_warnings",
+    "paper_warnings",
+    "_warnings",
+    "_doubts",
+    "new_room_map",
+    "_cut_short",
+    "_half_learned",
+}
 
 
 def _functions() -> Iterator[ast.FunctionDef]:

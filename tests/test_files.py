@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cogmap.checks import checked, checked_labels
@@ -72,6 +72,7 @@ def test_arrays_are_read_back_equal(tmp_path: Path) -> None:
 
 
 @given(data=st.data())
+@settings(deadline=None)  # it waits for the disk
 def test_every_cut_and_every_flipped_byte_is_equal_or_the_one_error(
     data: st.DataObject, tmp_path_factory
 ) -> None:

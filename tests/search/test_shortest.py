@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,6 +13,7 @@ from cogmap.environments.machines import MachineWorld, random_machine
 from cogmap.environments.room import AliasedRoom
 from cogmap.hmm.states import count_states
 from cogmap.records import TableWorld, Walks
+from cogmap.search import shortest
 from cogmap.search.account import Account, Log, account
 from cogmap.search.description import description_length
 from cogmap.search.distance import StateDistances
@@ -187,3 +190,43 @@ def test_a_search_that_has_no_time_gives_its_first_account() -> None:
     hurried = find_states(walks, [labels], seconds=0)
     assert hurried.num_states == 40
     assert find_states(walks, [labels]).length < hurried.length
+
+
+def test_rounds_that_cannot_make_an_account_short_enough_are_not_made() -> None:
+    walks, truth = labelled(AliasedRoom(4, 5, 3, seed=0), 20, 100, 0)
+    blurred = count_states(truth.positions // 2, walks, 10)
+    whole = account(Log(walks), blurred, 30)
+    assert account(Log(walks), blurred, 30, below=whole.length + 1).length == pytest.approx(whole.length)
+    assert account(Log(walks), blurred, 30, below=whole.length / 2).length > whole.length + 1
+
+
+def test_a_search_on_few_walks_is_enough_where_the_others_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = AliasedRoom(4, 5, 4, seed=2)
+    walks, truth = sample_walks(room, 100, 200, np.random.default_rng(0), Agent(slip=0.1))
+    codes = 2 * truth.positions + np.random.default_rng(1).integers(0, 2, truth.positions.shape)
+    searched, search = [], shortest._shortest
+
+    def counted(log: Log, *rest: Any) -> Account:
+        searched.append(log.walks.num_walks)
+        return search(log, *rest)
+
+    monkeypatch.setattr(shortest, "_FEW_STEPS", 6000)
+    monkeypatch.setattr(shortest, "_shortest", counted)
+    assert isomorphic(find_states(walks, [codes]), truth.world, truth.positions)
+    assert searched == [30]
+
+
+def test_a_place_that_few_walks_do_not_visit_is_found_on_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A ring of three places; every fortieth walk starts in another ring, which looks the same the other way round."""
+    table = np.array([[1], [2], [0], [5], [3], [4]])
+    world = TableWorld(table, np.array([0, 1, 2, 0, 1, 2]), 3)
+    starts = np.where(np.arange(80) % 40 == 7, 3, 0)
+    positions = np.empty((80, 30), dtype=np.int64)
+    positions[:, 0] = starts
+    for step in range(1, 30):
+        positions[:, step] = table[positions[:, step - 1], 0]
+    walks = Walks(world.observation[positions], np.zeros((80, 29), int), np.full(80, 30), 3, 1)
+    monkeypatch.setattr(shortest, "_FEW_STEPS", 300)
+    few = shortest._some_walks(walks, [positions], 300)
+    assert positions[few].max() < 3
+    assert isomorphic(find_states(walks, [positions]), world, positions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.records import Walks
 from cogmap.tasks import TrainingData, places
-from cogmap.tasks.places import map_of_codes, map_walks
+from cogmap.tasks.places import _half_learned, map_of_codes, map_walks
 from cogmap.training.progress import PlainLines, Silent
 from cogmap.walks.log import WalkLog, log_of
 from cogmap.walks.ragged import walks_from_rows
@@ -67,6 +68,29 @@ def test_a_map_whose_search_had_no_time_says_so_first(
     late = map_of_codes(learned, codes, walks, "minimal", predicted, 1e-6)
     assert in_time.warnings == ()
     assert late.warnings[0].startswith("the minutes were over before all places were told apart")
+
+
+@pytest.mark.parametrize(
+    ("learned_share", "explained", "warned"), [(0.77, 0.99, True), (0.77, 0.995, False), (None, 0.98, False)]
+)
+def test_a_model_that_was_still_learning_is_told_unless_the_map_knows_more(
+    learned: cogmap.Run, learned_share: float | None, explained: float, warned: bool
+) -> None:
+    found = replace(learned.map, explained=explained, model_accuracy=0.99)
+    warnings = _half_learned(found, learned_share).warnings
+    assert warnings[: len(warnings) - len(found.warnings)] == warnings[:1] * warned
+    assert not warned or "predicts 77% of what is hard" in warnings[0]
+
+
+@pytest.mark.parametrize(("steps", "still_learning"), [(20, True), (400, False)])
+def test_a_training_knows_if_its_steps_ended_it(
+    steps: int, still_learning: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told: list[float | None] = []
+    monkeypatch.setattr(places, "_half_learned", lambda found, learned: told.append(learned) or found)
+    options = {**SMALL, "encoder": "gru", "steps": steps, "quiet": True, "device": "cpu"}
+    cogmap.learn(walks_of(tiny_world()), tmp_path / "run", **options)
+    assert [share is not None for share in told] == [still_learning]
 
 
 def test_locate_and_plan_in_the_users_own_words(learned: cogmap.Run) -> None:

@@ -105,6 +105,7 @@ def test_a_rising_loss_ends_the_constant_phase() -> None:
     for step in range(100, 1300, 100):
         schedule.after_validation(step, 0.8, 0.5 + abs(step - 400) * 1e-3, CONFIG)
     assert schedule.decay_from == 1200
+    assert not schedule.hurried  # it was over anyway
 
 
 def test_decay_starts_in_time_for_the_steps_allowed() -> None:
@@ -114,6 +115,7 @@ def test_decay_starts_in_time_for_the_steps_allowed() -> None:
     schedule.apply_limits(1334, 10.0, CONFIG)
     assert schedule.decay_from == 1334
     assert schedule.last_step(CONFIG) == 3000
+    assert schedule.hurried
 
 
 def test_decay_fits_into_the_minutes_allowed() -> None:

@@ -10,7 +10,17 @@ import torch
 
 from cogmap.errors import BadConfig
 from cogmap.models.config import EncoderKind, ModelConfig
-from cogmap.training.config import Preset, TrainingConfig, changed, chosen_encoder, preset_configs
+from cogmap.training.config import (
+    CODES_OF_A_PLACE,
+    MOST_CODES,
+    TRIES,
+    Preset,
+    TrainingConfig,
+    changed,
+    chosen_encoder,
+    fitting_codes,
+    preset_configs,
+)
 from cogmap.training.step import lower_precision
 
 MODEL = ModelConfig(num_observations=4, num_actions=4, num_targets=4)
@@ -121,3 +131,14 @@ def test_products_are_in_bfloat16_where_that_is_faster(units: bool, monkeypatch:
 def test_the_papers_preset_computes_in_32_bits() -> None:
     assert preset_configs("paper", MODEL)[1].bfloat16 is False
     assert preset_configs("fast", MODEL)[1].bfloat16 is None
+
+
+def test_a_world_of_very_many_places_has_more_codes() -> None:
+    usual = fitting_codes(10_000_000, 4, 10)
+    assert usual == MOST_CODES
+    assert fitting_codes(10_000_000, 4, 10, places=200) == usual
+    assert fitting_codes(10_000_000, 4, 10, places=2_000) == CODES_OF_A_PLACE * 2_000
+    assert fitting_codes(40_000, 4, 10, places=2_000) == 40_000 // (
+        TRIES * 4
+    )  # the log cannot tell more apart
+    assert fitting_codes(10_000_000, 4, 10, places=10**6) == 20 * MOST_CODES

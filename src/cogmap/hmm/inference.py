@@ -7,6 +7,7 @@ of states: `python -m benchmarks map_building` measures it. The loops over steps
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,15 +58,20 @@ def expect(counts: StateCounts, walks: Walks) -> Expectation:
     return Expectation(found, likelihood, unexplained, expected.need, expected.path, expected.sure)
 
 
-def maximise(walks: Walks, counts: StateCounts, rounds: int) -> Expectation:
+def settle(walks: Walks, counts: StateCounts, rounds: int) -> Iterator[Expectation]:
     """Rounds of expectation-maximisation, as many as are given at the most, until the likelihood stands still."""
     found = expect(counts, walks)
+    yield found
     for _ in range(rounds - 1):
-        after = expect(found.counts, walks)
-        settled = after.log_likelihood - found.log_likelihood < _STANDSTILL
-        found = after
-        if settled:
+        before, found = found.log_likelihood, expect(found.counts, walks)
+        yield found
+        if found.log_likelihood - before < _STANDSTILL:
             break
+
+
+def maximise(walks: Walks, counts: StateCounts, rounds: int) -> Expectation:
+    """The last of these rounds."""
+    *_, found = settle(walks, counts, rounds)
     return found
 
 

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from cogmap.hmm.steps import UNEXPLAINED, anywhere, highest, keep_likely, move, see, seen_entry
 from cogmap.records import Floats
 
+_RARE = 1e-2  # below it three terms of the series of -log(1 - share) are right to a millionth
+
 
 class Expected(NamedTuple):
     """What a pass forward and backward adds up."""
@@ -104,9 +106,11 @@ def _backward(
             if anew[step + 1]:  # the step says nothing
                 earlier[states[now]] = 1.0
             else:
+                after = states[starts[step + 1] : starts[step + 2]]
+                _weigh(after, seen[step + 1], shown, seen_chance, seen_start, later)
                 _count_edges(
-                    states[now], weights[now], done[step], num_actions, seen[step + 1], row_start, target, chance,
-                    shown, seen_chance, seen_start, later, earlier, edge_count, need,
+                    states[now], weights[now], done[step], num_actions, row_start, target, chance, later, earlier,
+                    edge_count, need,
                 )  # fmt: skip
             for index in range(starts[step + 1], starts[step + 2]):
                 later[states[index]] = 0.0
@@ -121,31 +125,46 @@ def _backward(
 
 
 @njit(cache=True, inline="always")
+def _weigh(states: Any, observation: int, shown: Any, seen_chance: Any, seen_start: Any, later: Any) -> None:
+    """Weigh how likely what comes later is from each state by what is seen there."""
+    for state in states:
+        entry = seen_entry(state, observation, shown, seen_start)
+        if entry >= 0:
+            later[state] *= seen_chance[entry]
+
+
+@njit(cache=True, inline="always")
 def _count_edges(
-    states: Any, weights: Any, action: int, num_actions: int, observation: int, row_start: Any, target: Any,
-    chance: Any, shown: Any, seen_chance: Any, seen_start: Any, later: Any, earlier: Any, edge_count: Any, need: Any,
+    states: Any, weights: Any, action: int, num_actions: int, row_start: Any, target: Any, chance: Any, later: Any,
+    earlier: Any, edge_count: Any, need: Any,
 ) -> None:  # fmt: skip
-    """Count the edges of a step, and fill in how likely what comes later is from each of its states."""
+    """Count the edges of a step, and fill in how likely what comes later is from each of its states.
+
+    later: (V,) how likely what is seen after the step, and all that comes then, is from each state.
+    """
     norm = 0.0
     for index in range(len(states)):
         row, likelihood = states[index] * num_actions + action, 0.0
         for edge in range(row_start[row], row_start[row + 1]):
-            if later[target[edge]] > 0:
-                entry = seen_entry(target[edge], observation, shown, seen_start)
-                likelihood += chance[edge] * seen_chance[entry] * later[target[edge]]
+            likelihood += chance[edge] * later[target[edge]]
         earlier[states[index]] = likelihood
         norm += weights[index] * likelihood
     if norm <= 0:
         earlier[states] = 1.0
         return
     for index in range(len(states)):
-        row = states[index] * num_actions + action
+        if earlier[states[index]] <= 0:
+            continue
+        row, weight = states[index] * num_actions + action, weights[index] / norm
         for edge in range(row_start[row], row_start[row + 1]):
-            if later[target[edge]] > 0:
-                entry = seen_entry(target[edge], observation, shown, seen_start)
-                share = weights[index] * chance[edge] * seen_chance[entry] * later[target[edge]] / norm
+            share = weight * chance[edge] * later[target[edge]]
+            if share > 0:
                 edge_count[edge] += share
-                need[edge] -= np.log(max(1 - share, UNEXPLAINED))
+                # Most shares are small, and logarithms take long.
+                if share < _RARE:
+                    need[edge] += share * (1 + share * (0.5 + share / 3))
+                else:
+                    need[edge] -= np.log(max(1 - share, UNEXPLAINED))
         earlier[states[index]] /= norm
 
 

@@ -1,6 +1,6 @@
 """The shortest true account of walks, from a first guess of the states. To be read in this order:
 
 `description` says how many nats an account takes, with `slips` for chance that all moves share. `account` settles
-states by expectation-maximisation. `shortest` is the search: it merges by `distance`, splits by `splits` where `doubt`
-says that one state may be several, and leads moves elsewhere by `reroute`.
+states by expectation-maximisation. `shortest` is the search: it merges by `distance` and by `pairs`, adds and drops
+`edges`, splits by `splits` where `doubt` says that one state may be several, and leads moves elsewhere by `reroute`.
 """

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cogmap.hmm.inference import Expectation, maximise
+from cogmap.hmm.inference import Expectation, settle
 from cogmap.hmm.states import StateCounts, count_states, without_unused
 from cogmap.records import Booleans, Walks
 from cogmap.search.description import description_length
 from cogmap.search.doubt import entropies
 
 ROUNDS = 6  # of expectation-maximisation that settle a proposal
+SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,15 +59,26 @@ class OutOfTime(Exception):
     """The time of a search is up."""
 
 
-def account(log: Log, counts: StateCounts, rounds: int = ROUNDS) -> Account:
+def account(log: Log, counts: StateCounts, rounds: int = ROUNDS, below: float = np.inf) -> Account:
     """The account that these counts come to after some rounds of expectation-maximisation.
 
+    below: the length that it is to come below. It is left as it is as soon as the rounds that are left would not get it
+    there if each gained as much as the last one; they gain less and less.
     Raises `OutOfTime` if the time is up. The first account is made in any case.
     """
     if log.shortest is not None and time.monotonic() > log.until:
         raise OutOfTime
-    found = maximise(log.walks, without_unused(counts), rounds)
-    made = Account(found, description_length(found))
+    made, left = None, rounds
+    for found in settle(log.walks, without_unused(counts), rounds):
+        left -= 1
+        if below < np.inf:
+            before, made = made, Account(found, description_length(found))
+            if before is not None and made.length - left * max(before.length - made.length, 0) > below:
+                break
+        if time.monotonic() > log.until:
+            break
+    if made is None:
+        made = Account(found, description_length(found))
     if log.shortest is None or made.length < log.shortest.length:
         log.shortest = made
     return made

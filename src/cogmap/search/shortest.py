@@ -27,22 +27,19 @@ import numpy as np
 from scipy.sparse import coo_array, csgraph
 
 from cogmap.hmm.counts import Whole
-from cogmap.hmm.states import StateCounts, count_states, join_states, with_slips, without_edges
-from cogmap.records import Booleans, Floats, Walks
-from cogmap.search.account import ROUNDS, Account, Log, OutOfTime, account, hardened
-from cogmap.search.description import chance_of_moves, likeliest_targets
+from cogmap.hmm.states import StateCounts, count_states, join_states
+from cogmap.records import Booleans, Walks
+from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, account, hardened
 from cogmap.search.distance import StateDistances
-from cogmap.search.splits import KINDS_OF_SPLIT, split_states
+from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
+from cogmap.search.pairs import RARER, joined_rare, merge_pairs
+from cogmap.search.splits import KINDS_OF_SPLIT, depends_on_past, split_states
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
 # distinguishes them was tried 20 times, and a larger radius would merge them.
 _RADII = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)
 _RADII_AGAIN = (0.1, 0.3, 0.5)  # once most duplicates are merged
 _POLISHED = 3  # of all proposals, the shortest ones
-_SLIPS = 0.1  # of the moves of a state that may lead where another action does
-_FEWEST_DROPPED = 0.05  # of the edges that seem unneeded
-_PAIRS = 6  # nearest pairs that are tried to be merged
-_RARER = 0.3  # of the other's visits
 _SELDOM = 6  # states visited least that are tried to be dropped
 _POLISHING = 8  # rounds of dropping and merging at the most; two or three are usual
 _SPLITS = 30  # at the most; most maps need none
@@ -50,11 +47,10 @@ _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split 
 _LABELS = 20_000  # that the search starts from at the most, the most frequent ones: a minute
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
-# Steps that proposals are compared on, whole walks drawn at random where there are more; and more of them where there
-# are many labels, so that a move of each is made some twenty times.
-SEARCH_STEPS, _TRIES = 200_000, 20
+# Steps that a search begins with, and that proposals are compared on: whole walks, drawn at random if there are more.
+# There are more of them where there are many labels, so that a move of each is made some twenty times.
+_FEW_STEPS, SEARCH_STEPS, _TRIES = 40_000, 200_000, 20
 LONGEST = 600.0  # seconds of a search, if no other time is given
-_SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
 
 
 def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST) -> Account:
@@ -63,13 +59,12 @@ def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST
     A guess are labels of the steps (B, N), -1 for none. seconds: after these the shortest so far is taken.
     """
     until = time.monotonic() + seconds
-    labels = int(min(max(steps.max(initial=0) for steps in guesses) + 1, _LABELS))
-    some = _some_walks(walks, max(SEARCH_STEPS, _TRIES * labels * walks.num_actions))
+    some = _some_walks(walks, guesses, SEARCH_STEPS)
     if len(some) == walks.num_walks:
-        return _within_time(Log(walks, until), lambda log: _shortest(log, guesses))
-    few = Log(walks.rows(some), until)
-    best = _within_time(few, lambda log: _shortest(log, [steps[some] for steps in guesses]))
-    return _within_time(Log(walks, until), lambda log: _drop_edges(log, account(log, best.counts)))
+        return _within_time(Log(walks, until), lambda log: _from_few(log, guesses))
+    most = Log(walks.rows(some), until)
+    best = _within_time(most, lambda log: _from_few(log, [steps[some] for steps in guesses]))
+    return _within_time(Log(walks, until), lambda log: drop_edges(log, account(log, best.counts)))
 
 
 def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
@@ -81,13 +76,35 @@ def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
         return log.shortest
 
 
-def _shortest(log: Log, guesses: Sequence[Whole]) -> Account:
+def _from_few(log: Log, guesses: Sequence[Whole]) -> Account:
+    """The shortest account, searched on few walks first: that is quick, and enough if the other walks agree with it.
+
+    They do if they have no step that it does not explain, and no state whose future depends on its past.
+    """
+    few = _some_walks(log.walks, guesses, _FEW_STEPS)
+    if 2 * len(few) > log.walks.num_walks:
+        return _shortest(log, guesses)
+    found = _within_time(
+        Log(log.walks.rows(few), log.until), lambda some: _shortest(some, [steps[few] for steps in guesses])
+    )
+    found = _polish(log, account(log, found.counts))
+    if found.found.unexplained or depends_on_past(log, found):
+        return _shortest(log, guesses, [found])
+    return _refined(log, [found], guesses[0])
+
+
+def _shortest(log: Log, guesses: Sequence[Whole], known: Sequence[Account] = ()) -> Account:
+    """The shortest account that is found from guesses, and from accounts that are known already."""
     starts = _starts(log, guesses)
     near = [start for start in starts if start.best.length < _FAR * min(each.best.length for each in starts)]
-    proposals = [each for start in starts for each in (start.first, start.best)]
+    proposals = [*known, *(each for start in starts for each in (start.first, start.best))]
     proposals += [each for start in near for each in start.merges]
     best = _best(_all_without_unneeded(log, _settled(log, proposals)))
-    guess = min(starts, key=lambda start: start.best.length).guess
+    return _refined(log, best, min(starts, key=lambda start: start.best.length).guess)
+
+
+def _refined(log: Log, best: list[Account], guess: Whole) -> Account:
+    """The shortest account that is found from the best few, the best first, by splits and by merges of pairs."""
     kind, failed = 0, 0  # a kind of split is repeated as long as it helps
     # Splits are drawn at random, so that one that failed may help the next time: of short walks that costs little.
     again = min(max(_STEPS_OF_ATTEMPTS // int(log.walks.lengths.sum()), 1), _MOST_ATTEMPTS)
@@ -96,12 +113,12 @@ def _shortest(log: Log, guesses: Sequence[Whole]) -> Account:
             break
         split = _split(log, best[0], KINDS_OF_SPLIT[kind], guess, turn)
         after = _best([*best, *(_drop_unneeded(log, each) for each in split[:1]), *split[1:]])
-        if after[0].length < best[0].length - _SETTLED:
+        if after[0].length < best[0].length - SETTLED:
             failed = 0
         else:
             kind, failed = (kind + 1) % len(KINDS_OF_SPLIT), failed + 1
         best = after
-    return _slipping(log, _drop_unneeded(log, _merge_pairs(log, best[0]), _without_state_or_slip))
+    return slipping(log, _drop_unneeded(log, merge_pairs(log, best[0]), _without_state_or_slip))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +161,7 @@ def _best(accounts: Iterable[Account]) -> list[Account]:
     return [
         each
         for before, each in zip([None, *ordered], ordered, strict=False)
-        if before is None or each.length > before.length + _SETTLED
+        if before is None or each.length > before.length + SETTLED
     ][:_POLISHED]
 
 
@@ -175,7 +192,7 @@ def _merges(log: Log, counts: StateCounts, radii: Iterable[float]) -> Iterator[A
     for radius in radii:
         group, groups = distances.merged(radius)
         if groups not in before:
-            yield _dropped_once(log, account(log, join_states(counts, group, groups)))
+            yield dropped_once(log, account(log, join_states(counts, group, groups)))
             before.add(groups)
 
 
@@ -183,10 +200,10 @@ def _polish(log: Log, current: Account, rounds: int = _POLISHING) -> Account:
     """Drop and merge until the description gets no shorter."""
     for _ in range(rounds):
         before = current.length
-        current = _best(_dropped_once(log, each) for each in _variants(log, current))[0]
-        current = _drop_edges(log, current)
+        current = _best(dropped_once(log, each) for each in _variants(log, current))[0]
+        current = drop_edges(log, current)
         current = _best([current, *_merges(log, current.counts, _RADII_AGAIN)])[0]
-        if current.length > before - _SETTLED:
+        if current.length > before - SETTLED:
             break
     return current
 
@@ -195,124 +212,9 @@ def _variants(log: Log, current: Account) -> Iterator[Account]:
     """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
     yield account(log, current.counts, 2 * ROUNDS)
     yield hardened(log, current)
-    yield from _joined(log, current)
+    yield from joined_rare(log, current)
     if current.may_hide_states():
-        yield _widened(log, current)
-
-
-def _merge_pairs(log: Log, current: Account) -> Account:
-    """Nearest pairs of states merged one at a time, where that makes the description shorter.
-
-    A wrong row sets two states of one place apart; merged, its few counts are outvoted.
-    """
-    tried: set[tuple[int, int]] = set()
-    while True:
-        pairs = [*StateDistances(current.counts).nearest_pairs(_PAIRS), *_same_moves(current.counts)[:_PAIRS]]
-        for one, other in pairs:
-            if (one, other) in tried:
-                continue
-            tried.add((one, other))
-            number = np.arange(current.num_states) - (np.arange(current.num_states) > one)
-            number[one] = number[other]
-            merged = account(log, join_states(current.counts, number, current.num_states - 1))
-            merged = _drop_edges(log, merged)
-            if merged.length < current.length - _SETTLED and _lost(current, merged) >= 2 * current.name:
-                merged = _drop_edges(log, _widened(log, merged))
-            # Two states of one place lose nothing but what they had fitted to chance.
-            if merged.length < current.length - _SETTLED and _lost(current, merged) < 2 * current.name:
-                current, tried = merged, set()
-                break
-        else:
-            return current
-
-
-def _lost(current: Account, merged: Account) -> float:
-    return current.found.log_likelihood - merged.found.log_likelihood
-
-
-def _same_moves(counts: StateCounts) -> list[tuple[int, int]]:
-    """Pairs of states with the same likeliest targets, one visited far less: it may be the other with noise.
-
-    The rarest first. The other is the one that is visited most.
-    """
-    visits = counts.visits
-    _, kind = np.unique(likeliest_targets(counts), axis=0, return_inverse=True)
-    order = np.argsort(visits, kind="stable")
-    usual = np.zeros(counts.num_states, dtype=np.int64)
-    usual[kind.ravel()[order]] = order  # the last write is the most visited
-    usual = usual[kind.ravel()]
-    return [
-        (int(state), int(usual[state])) for state in order if visits[state] < _RARER * visits[usual[state]]
-    ]
-
-
-def _joined(log: Log, current: Account) -> Iterator[Account]:
-    """With all rare states that have the same likeliest targets as another, whatever they show, merged with it."""
-    group = np.arange(current.num_states)
-    for rare, usual in _same_moves(current.counts)[::-1]:
-        group[rare] = group[usual]
-    distinct, group = np.unique(group, return_inverse=True)
-    if len(distinct) < current.num_states:
-        yield account(log, join_states(current.counts, group.ravel(), len(distinct)))
-
-
-def _widened(log: Log, current: Account) -> Account:
-    """Settled again with more edges: an action may lead where another one does, or nowhere.
-
-    Expectation-maximisation drops edges and never adds one. Codes are beliefs: where a move went wrong, the model is
-    lost for some steps and has codes of its own for that, so the edge that was taken is not among the first counts.
-    """
-    return account(log, with_slips(current.counts, _SLIPS), 2 * ROUNDS)
-
-
-def _slipping(log: Log, current: Account) -> Account:
-    """With all edges by which moves slip alike, if that is shorter: a rare one was dropped, or no code had it."""
-    slips = chance_of_moves(current.counts).slips
-    if slips is None:
-        return current
-    return min(
-        current, _drop_edges(log, account(log, slips.added_to(current.counts), 2 * ROUNDS)), key=_length
-    )
-
-
-def _drop_edges(log: Log, current: Account, least: float = _FEWEST_DROPPED) -> Account:
-    """Without edges that the walks lose less by than their description takes, as long as that makes it shorter.
-
-    Of two edges that can stand in for each other only one is unneeded: if all are too many, fewer are tried,
-    down to a share of `least`.
-    """
-    share = 1.0
-    while share >= least:
-        counts = current.counts
-        spared = chance_of_moves(counts).price - _loss(current)
-        most = np.zeros(counts.num_states * counts.num_actions)
-        np.maximum.at(most, counts.row, counts.count)
-        unneeded = np.flatnonzero((spared > 0) & (counts.count < most[counts.row]))
-        if not len(unneeded):
-            break
-        dropped = np.zeros(len(spared), dtype=bool)
-        dropped[
-            unneeded[np.argsort(-spared[unneeded], kind="stable")][: int(np.ceil(share * len(unneeded)))]
-        ] = True
-        shorter = account(log, without_edges(counts, dropped), ROUNDS // 2)
-        if shorter.length > current.length - _SETTLED:
-            share /= 4
-        else:
-            current = shorter
-    return current
-
-
-def _dropped_once(log: Log, current: Account) -> Account:
-    """Without the edges that seem unneeded, all at once, to compare proposals."""
-    return _drop_edges(log, current, 1.0)
-
-
-def _loss(current: Account) -> Floats:
-    """(E,) nats that the walks lose without an edge: those of its steps, less what other targets become likelier by."""
-    counts = current.counts
-    total = counts.tries[counts.row]
-    rest = np.maximum(total - counts.count, 1e-9)
-    return np.asarray(current.found.need - total * np.log(np.maximum(total, 1e-9) / rest))
+        yield widened(log, current)
 
 
 def _all_without_unneeded(log: Log, accounts: Sequence[Account]) -> Iterator[Account]:
@@ -328,15 +230,15 @@ def _all_without_unneeded(log: Log, accounts: Sequence[Account]) -> Iterator[Acc
 
 
 def _without_state(log: Log, current: Account, state: int) -> Account:
-    return _without_states(log, current, np.arange(current.num_states) == state)
+    return _without_states(log, current, np.arange(current.num_states) == state, current.length)
 
 
 def _without_state_or_slip(log: Log, current: Account, state: int) -> Account:
     """Without one state. A rare one may stand in for an edge that is missing, of a move that slips."""
     without, visits = _without_state(log, current, state), current.counts.visits
-    if without.length < current.length - _SETTLED or visits[state] > _RARER * visits.mean():
+    if without.length < current.length - SETTLED or visits[state] > RARER * visits.mean():
         return without
-    return _drop_edges(log, _widened(log, without)) if current.may_hide_states() else without
+    return drop_edges(log, widened(log, without)) if current.may_hide_states() else without
 
 
 def _drop_unneeded(
@@ -352,23 +254,23 @@ def _drop_unneeded(
     if transient.any() and not transient.all():
         rest = _without_states(log, current, transient)
         if rest.length >= current.length and current.may_hide_states():
-            rest = _drop_edges(log, _widened(log, rest))
+            rest = drop_edges(log, widened(log, rest))
         if rest.length < current.length:
             current = _polish(log, rest)
     while current.num_states > 1:
         seldom = np.argsort(current.counts.visits, kind="stable")[:_SELDOM]
         suspects = np.union1d(seldom, np.flatnonzero(_transient(current.counts))[:_SELDOM])
         tried = (without(log, current, state) for state in suspects)
-        shorter = next((each for each in tried if each.length < current.length - _SETTLED), None)
+        shorter = next((each for each in tried if each.length < current.length - SETTLED), None)
         if shorter is None:
             return current
         current = shorter
     return current
 
 
-def _without_states(log: Log, current: Account, dropped: Booleans) -> Account:
+def _without_states(log: Log, current: Account, dropped: Booleans, below: float = np.inf) -> Account:
     number = np.where(dropped, -1, np.cumsum(~dropped) - 1)
-    return account(log, join_states(current.counts, number, int((~dropped).sum())), 2 * ROUNDS)
+    return account(log, join_states(current.counts, number, int((~dropped).sum())), 2 * ROUNDS, below)
 
 
 def _transient(counts: StateCounts) -> Booleans:
@@ -392,8 +294,10 @@ def _split(log: Log, current: Account, kind: str, guess: Whole, seed: int) -> li
     return _settled(log, [split, *_merges(log, split.counts, _RADII[1::2])], 2, current.length)
 
 
-def _some_walks(walks: Walks, steps: int) -> Whole:
-    """Walks with so many steps in all, drawn at random with a fixed seed, in order; all if there are fewer."""
+def _some_walks(walks: Walks, guesses: Sequence[Whole], steps: int) -> Whole:
+    """Walks with so many steps in all, or as many as the labels need, drawn at random with a fixed seed, in order."""
+    labels = int(min(max(guess.max(initial=0) for guess in guesses) + 1, _LABELS))
     order = np.random.default_rng(0).permutation(walks.num_walks)
+    steps = max(steps, _TRIES * labels * walks.num_actions)
     enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), steps)) + 1
     return np.sort(order[:enough])

@@ -39,7 +39,7 @@ def split_states(log: Log, current: Account, kind: str, guess: Whole, seed: int)
             return None  # the chance is the world's
         return min(_twice(log, current.counts, twice, seed), key=lambda each: each.length)
     if kind == "bit":
-        if not _depends_on_past(log, current):
+        if not depends_on_past(log, current):
             return None
         every = np.ones(current.num_states, dtype=bool)
         return account(log, _doubled(current.counts, every, np.random.default_rng(seed)), _ROUNDS_OF_SPLIT)
@@ -50,7 +50,7 @@ def split_states(log: Log, current: Account, kind: str, guess: Whole, seed: int)
     return account(log, count_states(labels, log.walks, int(labels.max()) + 1), 2 * ROUNDS)
 
 
-def _depends_on_past(log: Log, current: Account) -> bool:
+def depends_on_past(log: Log, current: Account) -> bool:
     """Whether some state's next one depends on how it was entered, or on where its action led the last time."""
     path = current.found.path.astype(np.int64)
     reasons = (entries(log.walks, path), last_times(log.walks, path))

@@ -41,6 +41,7 @@ class TrainingData:
     concept: Integers | None = None  # (B,) of each walk of `map_walks`, where a text has its truth beside it
     concept_names: Labels = ()
     map_seconds: float | None = None  # that are left for the maps; None for no limit
+    learned: float | None = None  # share of what there is to learn, if the training ended before it was done
 
 
 @dataclass(frozen=True)

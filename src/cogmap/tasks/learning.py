@@ -56,11 +56,13 @@ from cogmap.training.loop import Trainer, checkpoint_path, train
 from cogmap.training.progress import Progress, Silent, default_progress
 from cogmap.training.split import split_walks
 from cogmap.training.threads import own_threads
-from cogmap.walks.log import total_steps
+from cogmap.walks.log import sampled, total_steps
 from cogmap.walks.store import load_walks
+from cogmap.walks.summary import min_places
 from cogmap.walks.tables import as_walks
 
 NOTABLE_SECONDS = 10.0
+SOME_STEPS = 1 << 20  # of a log, to count places on
 LARGE_VOCABULARY = 20_000  # observations; a step of more takes a second and longer on one core
 
 # All that a training writes before its first checkpoint, in this order.
@@ -239,7 +241,8 @@ def _configs(
     automatic: dict[str, Any] = {"encoder": chosen_encoder(preset, choose_device(device).type, steps_seen)}
     if model is None and preset == "fast" and data.task == "places" and not given.get("clone_structured"):
         sizes = data.walks.num_actions, data.walks.num_observations
-        automatic["num_codes"] = fitting_codes(steps_seen, *sizes)
+        places = int(min_places(sampled(data.walks, SOME_STEPS)).sum())
+        automatic["num_codes"] = fitting_codes(steps_seen, *sizes, places)
     chosen = {**automatic, **data.defaults, **given}
     first = {name: chosen.pop(name) for name in ("encoder", "vanilla", "clone_structured") if name in chosen}
     base = ModelConfig(
@@ -337,7 +340,7 @@ def _finish(folder: Path, trainer: Trainer, data: TrainingData, device: str) -> 
     run = load_run(folder, device=device)
     if trainer.has_codes:
         left = data.map_seconds if trainer.seconds_left is None else trainer.seconds_left
-        task_of(data.task).build_maps(run, replace(data, map_seconds=left))
+        task_of(data.task).build_maps(run, replace(data, map_seconds=left, learned=trainer.left_to_learn))
     (folder / EARLY_MAP_FILE).unlink(missing_ok=True)
 
 

@@ -65,7 +65,7 @@ def build_maps(run: Run, data: TrainingData) -> None:
     maps: dict[MapKind, CognitiveMap] = {"paper": map_of_codes(run, codes, walks, "paper", predicted)}
     left = LONGEST if data.map_seconds is None else data.map_seconds - (time.perf_counter() - began)
     maps["minimal"] = map_of_codes(run, codes, walks, "minimal", predicted, left)
-    maps["minimal"] = _counted(maps["minimal"], data.walks)
+    maps["minimal"] = _counted(_half_learned(maps["minimal"], data.learned), data.walks)
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
     if run.quantizer is not None:
@@ -126,6 +126,18 @@ def map_of_codes(
     )
     is_over = kind == "minimal" and time.perf_counter() - began > left
     return _cut_short(found) if is_over and found.explained < NEARLY_ALL else found
+
+
+def _half_learned(found: CognitiveMap, learned: float | None) -> CognitiveMap:
+    """The map with a warning if its training ended too early, and the map itself knows no more than the model does."""
+    knows_more = found.model_accuracy is not None and found.explained > found.model_accuracy
+    if learned is None or knows_more or found.num_nodes == 0:
+        return found
+    warning = (
+        f"the training ended while the model was learning (it predicts {learned:.0%} of what is hard to predict): "
+        "places may be missing or merged, and some plans end elsewhere; train longer (--resume --minutes 5)"
+    )
+    return replace(found, warnings=(warning, *found.warnings))
 
 
 def _cut_short(found: CognitiveMap) -> CognitiveMap:

@@ -35,6 +35,7 @@ RANGES = {
 MOST_THREADS = 1024
 MOST_LOGITS, FEWEST_LANES = 1 << 26, 4  # of a training step
 FEWEST_CODES, MOST_CODES = 64, 1000
+CODES_OF_A_PLACE = 4  # a dictionary never uses its codes evenly
 TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
@@ -123,10 +124,14 @@ def chosen_encoder(preset: Preset, device_type: str, steps_seen: int) -> Encoder
     return "transformer" if preset == "paper" or parallel else "gru"
 
 
-def fitting_codes(steps_seen: int, num_actions: int, num_observations: int) -> int:
-    """K for walks in one place: as many codes as the log can tell apart, and more than there are observations."""
-    told_apart = min(max(steps_seen // (TRIES * num_actions), FEWEST_CODES), MOST_CODES)
-    return max(told_apart, min(2 * num_observations, 20 * MOST_CODES))
+def fitting_codes(steps_seen: int, num_actions: int, num_observations: int, places: int = 0) -> int:
+    """K for walks in one place: as many codes as the log can tell apart, and more than there are observations.
+
+    places: that there are at the least. A usual number of codes is enough, unless there are very many places.
+    """
+    enough = max(MOST_CODES, CODES_OF_A_PLACE * places)
+    told_apart = min(max(steps_seen // (TRIES * num_actions), FEWEST_CODES), enough)
+    return min(max(told_apart, 2 * num_observations), 20 * MOST_CODES)
 
 
 def _paper(base: ModelConfig) -> tuple[ModelConfig, TrainingConfig]:

@@ -36,7 +36,7 @@ from cogmap.training.heap import kept_memory
 from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.optimizers import Optimizers
 from cogmap.training.progress import Progress, Row
-from cogmap.training.schedule import Schedule, restored_schedule
+from cogmap.training.schedule import NEARLY_SOLVED, Schedule, restored_schedule
 from cogmap.training.split import DataSplit
 from cogmap.training.step import StepReport, make_teacher, take_lanes, update
 from cogmap.training.threads import thread_choice
@@ -158,6 +158,13 @@ class Trainer:
     def has_codes(self) -> bool:
         """Whether the bottleneck is fully annealed: before that, codes are not what the model predicts from."""
         return not self.model.config.vanilla and self.schedule.strength(self.done_steps - 1) == 1
+
+    @property
+    def left_to_learn(self) -> float | None:
+        """The weighted accuracy of a model that its steps or minutes ended while it was learning; None of any other."""
+        accuracy = self.rows[-1]["weighted_accuracy"] if self.rows else 0.0
+        done = self.schedule.finished(self.done_steps) and not self.schedule.hurried
+        return None if done or accuracy >= NEARLY_SOLVED else accuracy
 
     def step(self) -> StepReport:
         """One update on the next window."""

@@ -65,6 +65,7 @@ class Schedule:
     decay_steps: int = 0  # its length, as far as is known
     longest_decay: int = 0  # the length that was wanted; minutes may allow less
     seconds_at_decay: float = 0.0  # of training, when the decay started
+    hurried: bool = False  # the steps or minutes allowed, and nothing else, started the decay
 
     def strength(self, step: int) -> float:
         """How far the bottleneck is annealed at a step: 0 is off, 1 is fully on."""
@@ -128,6 +129,7 @@ class Schedule:
             self._pace_decay(step - self.decay_from, seconds, allowed)
         elif spent >= 1 / (1 + DECAY_SHARE):
             self.start_decay(step, config)
+            self.hurried = True
 
     def start_decay(self, step: int, config: TrainingConfig, solved: bool = False) -> None:
         if self.decay_from is None:
@@ -137,7 +139,7 @@ class Schedule:
 
     def restart(self) -> None:
         """Return to the full learning rate."""
-        self.decay_from, self.decay_steps = None, 0
+        self.decay_from, self.decay_steps, self.hurried = None, 0, False
 
     def _pace_annealing(self, step: int, left: int) -> None:
         """Shorten an annealing so that at least half of the steps left come after it."""
