@@ -1,6 +1,7 @@
 """Runs without a network: everything that reads a run reads them, or says why not in one line."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -157,3 +158,22 @@ def test_a_seed_on_the_command_line_is_a_number_in_the_config(tmp_path):
     words = ["learn", str(tmp_path / "log.npz"), "--out", str(tmp_path / "run"), "--method", "cscg"]
     assert main([*words, "--change", "seed=3", "clones=2", "rounds=2"]) == 0
     assert cogmap.load_run(tmp_path / "run").training.seed == 3
+
+
+def test_a_method_that_finds_no_state_says_so(folder, tmp_path, monkeypatch):
+    """Compiled passes over no state read memory that is not theirs."""
+    from cogmap.maps.clones import CloneGraph
+    from cogmap.tasks import states
+
+    whole = load_states(folder / "run" / "states.npz")
+    none = {
+        name: getattr(whole, name)[:0]
+        for name in ("first", "row", "target", "count", "seen_at", "seen", "seen_count")
+    }
+    empty = replace(whole, **none)
+    monkeypatch.setattr(states, "learn_clones", lambda *_: CloneGraph(empty, 400, 1, 0.0))
+    with pytest.raises(BadConfig, match=r"CSCG\(400 clones\) found no state that a walk visits"):
+        cogmap.learn(folder / "log.npz", tmp_path / "run", method="cscg", clones=400, quiet=True)
+    save_states(tmp_path / "states.npz", empty)
+    with pytest.raises(BadRun, match="there must be at least one state, got none"):
+        load_states(tmp_path / "states.npz")

@@ -36,6 +36,8 @@ def learn_states(walks: Walks, folder: Path, method: Method, choices: Mapping[st
     choices = _checked(choices, method)
     held = hold_out(walks, np.zeros(walks.observations.shape, dtype=np.int64), None)
     counts, name = _learned(held, method, choices, tell)
+    if not counts.num_states:
+        raise BadConfig(f"{name} found no state that a walk visits: give it fewer clones, or longer walks")
     record = map_of_states(counts, walks, trust(counts, held).by_map)
     save_states(folder / STATES_FILE, expect(counts, walks).counts)
     save_map(folder / MAP_FILES["minimal"], record)
