@@ -168,12 +168,16 @@ def main() -> int:
 
 
 def _write(path: Path, rows: list[Row]) -> None:
-    """The rows of these campaigns in place of their earlier ones; those of other campaigns stay."""
+    """These rows in place of earlier ones of the same name; others stay, with the commit that they are of."""
     from cogmap.experiments.csv_rows import read_csv, write_csv
 
-    fresh = {row["campaign"] for row in rows}
-    kept = [row for row in read_csv(path, COLUMNS) if row["campaign"] not in fresh]
-    write_csv(path, COLUMNS, [*kept, *rows])
+    fresh = {_name(row) for row in rows}
+    write_csv(path, COLUMNS, [*(row for row in read_csv(path, COLUMNS) if _name(row) not in fresh), *rows])
+
+
+def _name(row: Row) -> tuple[str, str]:
+    """What a latency says of itself is what was measured."""
+    return row["campaign"], "" if row["campaign"] == "latency" else row["what"]
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Runs without a network: everything that reads a run reads them, or says why not in one line."""
 
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -86,12 +87,14 @@ def test_wrong_choices_are_refused_in_one_line(folder, tmp_path, capsys):
         cogmap.learn(log, tmp_path / "a", method="csgc")
     with pytest.raises(BadConfig, match=r"--method cscg has the options .*, got `clonez`"):
         cogmap.learn(log, tmp_path / "b", method="cscg", clonez=3)
-    with pytest.raises(BadConfig, match=r"`clones` must be at least 1, got 0"):
+    with pytest.raises(BadConfig, match=r"`clones` must be from 1 to 2147483647, got 0"):
         cogmap.learn(log, tmp_path / "c", method="cscg", clones=0)
     for wrong in ({"clones": [1]}, {"rounds": float("inf")}, {"minutes": "soon"}):
         with pytest.raises(BadConfig, match="must be a number, got"):
             cogmap.learn(log, tmp_path / "c", method="cscg", **wrong)
-    with pytest.raises(BadConfig, match="`minutes` must be at least 0, got nan"):
+    with pytest.raises(BadConfig, match="`clones` must be from 1 to 2147483647, got 1000"):
+        cogmap.learn(log, tmp_path / "c", method="cscg", clones=10**20)
+    with pytest.raises(BadConfig, match="`minutes` must be from 0 to 2147483647, got nan"):
         cogmap.learn(log, tmp_path / "c", method="cscg", minutes=float("nan"))
     with pytest.raises(BadOutput, match="must be new or empty"):
         cogmap.learn(log, folder / "run", method="cscg")
@@ -148,3 +151,29 @@ def test_rewards_of_the_walks_are_in_the_map(tmp_path):
     found = cogmap.load_run(tmp_path / "run").map
     paid = (found.node_observation[found.edge_source] == 1) & (found.edge_action == 0)
     np.testing.assert_allclose(found.edge_reward, np.where(paid, 2.5, 0.0))
+
+
+def test_a_seed_on_the_command_line_is_a_number_in_the_config(tmp_path):
+    np.savez(tmp_path / "log.npz", observations=[[0, 1] * 10] * 9, actions=[[0] * 19] * 9)
+    words = ["learn", str(tmp_path / "log.npz"), "--out", str(tmp_path / "run"), "--method", "cscg"]
+    assert main([*words, "--change", "seed=3", "clones=2", "rounds=2"]) == 0
+    assert cogmap.load_run(tmp_path / "run").training.seed == 3
+
+
+def test_a_method_that_finds_no_state_says_so(folder, tmp_path, monkeypatch):
+    """Compiled passes over no state read memory that is not theirs."""
+    from cogmap.maps.clones import CloneGraph
+    from cogmap.tasks import states
+
+    whole = load_states(folder / "run" / "states.npz")
+    none = {
+        name: getattr(whole, name)[:0]
+        for name in ("first", "row", "target", "count", "seen_at", "seen", "seen_count")
+    }
+    empty = replace(whole, **none)
+    monkeypatch.setattr(states, "learn_clones", lambda *_: CloneGraph(empty, 400, 1, 0.0))
+    with pytest.raises(BadConfig, match=r"CSCG\(400 clones\) found no state that a walk visits"):
+        cogmap.learn(folder / "log.npz", tmp_path / "run", method="cscg", clones=400, quiet=True)
+    save_states(tmp_path / "states.npz", empty)
+    with pytest.raises(BadRun, match="there must be at least one state, got none"):
+        load_states(tmp_path / "states.npz")

@@ -96,7 +96,7 @@ def compare(
     log, test, out = Path(log), Path(test), Path(out)
     chosen = tuple(methods) or tuple(METHODS)
     check_methods(chosen)
-    if minutes <= 0:
+    if not minutes > 0:  # nor is NaN
         raise BadConfig(f"`minutes` must be above 0, got {minutes:g}")
     walks, held, _ = LogData(log, test, 1 << 62).load()
     total = int(walks.lengths.sum())

@@ -135,6 +135,8 @@ def _check_states(arrays: Mapping[str, NDArray[Any]], num_observations: int, num
         if not np.isfinite(given).all() or (given < 0).any():
             raise BadRun(f"`{name}` must hold counts of at least 0")
     states = len(arrays["first"])
+    if not states:
+        raise BadRun("there must be at least one state, got none")  # compiled passes count on it
     moves = states * num_actions
     if moves > _MOST_MOVES:
         raise BadRun(f"states times actions must be at most {_MOST_MOVES}, got {moves}")

@@ -26,6 +26,7 @@ from cogmap.runs.folder import CONFIG_FILE, FORMAT, MAP_FILES, STATES_FILE, Meth
 from cogmap.version import __version__
 
 Tell = Callable[[str], None]
+_MOST_CHOICE = 2**31 - 1
 _NAMES = {"rpni": "RPNI", "edsm": "EDSM", "alergia": "IOAlergia"}
 
 
@@ -33,8 +34,11 @@ def learn_states(walks: Walks, folder: Path, method: Method, choices: Mapping[st
     """Learn by another method than TDB, and write the run folder."""
     if any((folder / name).exists() for name in (CONFIG_FILE, STATES_FILE)):
         raise BadOutput(f"the run folder must be new or empty, {folder} is not: give another --out")
+    choices = _checked(choices, method)
     held = hold_out(walks, np.zeros(walks.observations.shape, dtype=np.int64), None)
     counts, name = _learned(held, method, choices, tell)
+    if not counts.num_states:
+        raise BadConfig(f"{name} found no state that a walk visits: give it fewer clones, or longer walks")
     record = map_of_states(counts, walks, trust(counts, held).by_map)
     save_states(folder / STATES_FILE, expect(counts, walks).counts)
     save_map(folder / MAP_FILES["minimal"], record)
@@ -58,41 +62,34 @@ def _learned(
     held: HeldOut, method: Method, choices: Mapping[str, Any], tell: Tell
 ) -> tuple[StateCounts, str]:
     if method == "cscg":
-        graph = learn_clones(held.kept, held.apart, _clone_options(choices), tell)
+        graph = learn_clones(held.kept, held.apart, CloneOptions(**choices), tell)
         return graph.counts, f"CSCG({graph.clones} clones)"
     from cogmap.baselines.automata import learn_automaton
 
-    _known_choices(choices, ("minutes", "seed"), method)
     return learn_automaton(held.kept, method, choices.get("minutes")), _NAMES[method]
 
 
-def _clone_options(choices: Mapping[str, Any]) -> CloneOptions:
-    names = [field.name for field in fields(CloneOptions)]
-    _known_choices(choices, names, "cscg")
-    given: dict[str, Any] = {}
-    for name, value in choices.items():
-        if value is None:
-            continue
+def _checked(choices: Mapping[str, Any], method: Method) -> dict[str, Any]:
+    """The choices that were made, as numbers: words of a command line among them."""
+    known = [field.name for field in fields(CloneOptions)] if method == "cscg" else ["minutes", "seed"]
+    made = {name: value for name, value in choices.items() if value is not None}
+    for name, value in made.items():
+        if name not in known:
+            raise BadConfig(f"--method {method} has the options {', '.join(known)}, got `{name}`")
         try:
-            given[name] = float(value) if name == "minutes" else int(value)
+            made[name] = float(value) if name == "minutes" else int(value)
         except (TypeError, ValueError, OverflowError):
             raise BadConfig(f"`{name}` must be a number, got {value!r:.60}") from None
         least = 0 if name in ("seed", "minutes") else 1
-        if not given[name] >= least:  # nor is NaN
-            raise BadConfig(f"`{name}` must be at least {least}, got {given[name]}")
-    return CloneOptions(**given)
-
-
-def _known_choices(choices: Mapping[str, Any], known: Any, method: str) -> None:
-    unknown = [name for name, value in choices.items() if name not in known and value is not None]
-    if unknown:
-        raise BadConfig(f"--method {method} has the options {', '.join(known)}, got `{unknown[0]}`")
+        if not least <= made[name] <= _MOST_CHOICE:  # nor is NaN
+            raise BadConfig(f"`{name}` must be from {least} to {_MOST_CHOICE}, got {made[name]!s:.60}")
+    return made
 
 
 def _save_config(folder: Path, walks: Walks, method: Method, name: str, choices: Mapping[str, Any]) -> None:
     assert method in get_args(Method)
     sizes = {"num_observations": walks.num_observations, "num_actions": walks.num_actions}
-    training = {name: choices[name] for name in ("seed", "minutes") if choices.get(name) is not None}
+    training = {name: choices[name] for name in ("seed", "minutes") if name in choices}
     stored = {
         "format": FORMAT,
         "cogmap": __version__,
