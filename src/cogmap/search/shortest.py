@@ -47,7 +47,7 @@ _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split 
 _LABELS = 3000  # that the search starts from at the most, the most frequent ones
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
-_FEW_STEPS = 40_000  # that a search begins with
+_FEW_STEPS, _FEW_TIMES = 40_000, 4  # that a search begins with, if there are at least this many times as many
 SEARCH_STEPS = 200_000  # that proposals are compared on; whole walks, drawn at random where there are more
 LONGEST = 600.0  # seconds of a search, if no other time is given
 
@@ -81,7 +81,7 @@ def _from_few(log: Log, guesses: Sequence[Whole]) -> Account:
     They do if they have no step that it does not explain, and no state whose future depends on its past.
     """
     few = _some_walks(log.walks, _FEW_STEPS)
-    if 2 * len(few) > log.walks.num_walks:
+    if _FEW_TIMES * len(few) > log.walks.num_walks:
         return _shortest(log, guesses)
     found = _within_time(
         Log(log.walks.rows(few), log.until), lambda some: _shortest(some, [steps[few] for steps in guesses])
