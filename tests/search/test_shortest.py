@@ -210,10 +210,10 @@ def test_a_search_on_few_walks_is_enough_where_the_others_agree(monkeypatch: pyt
         searched.append(log.walks.num_walks)
         return search(log, *rest)
 
-    monkeypatch.setattr(shortest, "_FEW_STEPS", 6000)
+    monkeypatch.setattr(shortest, "_FEW_STEPS", 5000)
     monkeypatch.setattr(shortest, "_shortest", counted)
     assert isomorphic(find_states(walks, [codes]), truth.world, truth.positions)
-    assert searched == [30]
+    assert searched == [25]
 
 
 def test_a_place_that_few_walks_do_not_visit_is_found_on_all(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,9 +47,10 @@ _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split 
 _LABELS = 20_000  # that the search starts from at the most, the most frequent ones: a minute
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
-# Steps that a search begins with, and that proposals are compared on: whole walks, drawn at random if there are more.
-# There are more of them where there are many labels, so that a move of each is made some twenty times.
-_FEW_STEPS, SEARCH_STEPS, _TRIES = 40_000, 200_000, 20
+# Steps that proposals are compared on: whole walks, drawn at random if there are more. There are more of them where
+# there are many labels, so that a move of each is made some twenty times.
+SEARCH_STEPS, _TRIES = 200_000, 20
+_FEW_STEPS, _FEW_TIMES = 40_000, 4  # that a search begins with, if there are at least this many times as many
 LONGEST = 600.0  # seconds of a search, if no other time is given
 
 
@@ -82,7 +83,7 @@ def _from_few(log: Log, guesses: Sequence[Whole]) -> Account:
     They do if they have no step that it does not explain, and no state whose future depends on its past.
     """
     few = _some_walks(log.walks, guesses, _FEW_STEPS)
-    if 2 * len(few) > log.walks.num_walks:
+    if _FEW_TIMES * len(few) > log.walks.num_walks:
         return _shortest(log, guesses)
     found = _within_time(
         Log(log.walks.rows(few), log.until), lambda some: _shortest(some, [steps[few] for steps in guesses])

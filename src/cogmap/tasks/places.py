@@ -143,7 +143,8 @@ def _half_learned(found: CognitiveMap, learned: float | None) -> CognitiveMap:
 def _cut_short(found: CognitiveMap) -> CognitiveMap:
     """The map with a warning that its search had no time to end."""
     warning = (
-        "the minutes were over before all places were told apart: some plans end elsewhere or are too long; "
+        "the minutes were over before the search for places had ended: some may be missing or there twice, so that "
+        "plans may end elsewhere or be too long; "
         "give more minutes (--resume --minutes 5)"
     )
     return replace(found, warnings=(warning, *found.warnings))
