@@ -94,7 +94,11 @@ def test_bad_input_is_one_line(capsys, options, says):
         ("edge_probability", lambda old: old * 0.5, "`edge_probability` must sum to one, got 0.5"),
         ("seen_probability", lambda old: old * 2, "`seen_probability` must sum to one, got 2"),
         ("start_probability", lambda old: np.full(4, 0.5), "`start_probability` must sum to one, got 2"),
-        ("edge_reward", lambda old: old * np.nan, r"`edge_reward` must be finite and at most 1e\+100 in size, got nan"),
+        (
+            "edge_reward",
+            lambda old: old * np.nan,
+            r"`edge_reward` must be finite and at most 1e\+100 in size, got nan",
+        ),
     ],
 )
 def test_a_hostile_map_is_refused(tmp_path, field, value, says):
