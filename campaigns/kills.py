@@ -103,7 +103,7 @@ def _cscg(folder: Path) -> list[str]:
 
 def _policy(folder: Path) -> list[str]:
     """Opens a finished run: one of cscg has nothing to resume."""
-    return ["policy", str(folder / "run"), "--to", "0"]
+    return ["policy", str(folder / "run"), "--showing", "0"]
 
 
 def _compare(folder: Path) -> list[str]:

@@ -112,3 +112,13 @@ def test_pieces_of_long_walks_have_every_step_once_and_what_was_seen_before(monk
         before = pieces.observations[piece, : step + 1].tolist(), pieces.actions[piece, :step].tolist()
         assert before[0] == walks.observations[walk, first : at + 1].tolist()
         assert before[1] == walks.actions[walk, first:at].tolist()
+
+
+@pytest.mark.parametrize("encoder", ["gru", "transformer"])
+def test_a_model_that_is_sure_of_nothing_imagines_nothing(encoder: str, monkeypatch) -> None:
+    monkeypatch.setattr(imagination, "_SURE", 1.0)
+    walks = some_walks()
+    index = np.where(walks.step_mask(), walks.observations, -1)
+    imagined = imagined_futures(untrained(encoder), index, walks)
+    assert imagined is not None
+    assert (imagined == -1).all()

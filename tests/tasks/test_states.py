@@ -162,8 +162,7 @@ def test_a_seed_on_the_command_line_is_a_number_in_the_config(tmp_path):
 
 def test_a_method_that_finds_no_state_says_so(folder, tmp_path, monkeypatch):
     """Compiled passes over no state read memory that is not theirs."""
-    from cogmap.maps.clones import CloneGraph
-
+    from cogmap.baselines.cscg import CloneGraph
     from cogmap.tasks import states
 
     whole = load_states(folder / "run" / "states.npz")

@@ -203,6 +203,8 @@ def _imagine(
             likely, sure = _next(model, at, last, int(action))
             there = np.flatnonzero(sure)
             rows, last, at, memory = _only(there, rows, likely, at, memory)
+            if not len(rows):
+                break
             found[rows, number, depth] = last
             at, memory = _append(model, last, int(action), memory)
     return found.reshape(len(seen), -1)

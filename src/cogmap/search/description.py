@@ -110,7 +110,8 @@ def _chance_of_sights(counts: StateCounts, look: float) -> float:
     ]
     rule = pairs // counts.num_observations != pairs % counts.num_observations
     rules = 0.5 * np.log(np.maximum(of_usual[rule & (of_pair >= _COUNTED)], 2)) + look
-    lost = _lost_by(counts.seen_count, (of_pair / of_usual)[pair], counts.seen_at, there, states)
+    share = of_pair / np.maximum(of_usual, 1e-9)  # a state may have lost all of its steps
+    lost = _lost_by(counts.seen_count, share[pair], counts.seen_at, there, states)
     common = np.bincount(counts.seen_at, weights=lost, minlength=states)
     own = alone < common
     named = int((further & own[counts.seen_at]).sum())
