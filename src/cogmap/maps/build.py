@@ -152,9 +152,9 @@ def _states(
     if folded is not None and folded.followed >= _FOLLOWED:
         return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
-    left = until - time.monotonic()
-    found = find_states(held.kept, labels if folded is None else [*labels, folded.steps], left)
-    certain = fold_states(held, found)
+    guesses = labels if folded is None else [*labels, folded.steps]
+    found = find_states(held.kept, guesses, until - time.monotonic())
+    certain = fold_states(held, found, until - time.monotonic())
     best = max(filter(None, (certain, folded)), key=lambda each: each.predicted, default=None)
     if best is not None and best.predicted >= trust(found.counts, held).by_map:
         return best.counts, best

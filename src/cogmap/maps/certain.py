@@ -68,8 +68,11 @@ def _most_trusted(folded: list[Folded], held: HeldOut) -> Certainty | None:
     return max(filter(None, trusted), key=lambda each: each.predicted, default=None)
 
 
-def fold_states(held: HeldOut, found: Account) -> Certainty | None:
-    """The machine of the kept walks by the states that a search found; None unless it explains them in fewer words."""
+def fold_states(held: HeldOut, found: Account, seconds: float) -> Certainty | None:
+    """The machine of the kept walks by the states that a search found; None unless it explains them in fewer words.
+
+    seconds: at the most, to look for a shorter one.
+    """
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
@@ -77,10 +80,15 @@ def fold_states(held: HeldOut, found: Account) -> Certainty | None:
     groups = int(group.max(initial=0)) + 1
     labels = np.where(found.found.path >= 0, group[found.found.path], UNKNOWN)
     opinion = Opinion(labels, ~np.eye(groups, dtype=bool))
-    machine = fold(tree, opinion, 3 * groups + 10)
+    most = 3 * groups + 10
+    machine = fold(tree, opinion, most)
+    if machine.num_states == most:
+        return None
+    folded = Folded(machine, machine.length(held.kept.lengths), opinion)
+    best = refold(held.kept, tree, [folded], seconds)[0]
     searched = groups * held.kept.num_actions * np.log(max(groups, 2))
     searched -= np.log(UNEXPLAINED) * found.found.unexplained
-    return _trusted(machine, opinion, held) if machine.length(held.kept.lengths) <= searched else None
+    return _trusted(best.machine, opinion, held) if best.length <= searched else None
 
 
 def with_certainty(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
