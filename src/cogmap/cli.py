@@ -49,12 +49,8 @@ COMMANDS = {  # name: (module, what it does)
         "say what is installed, what is missing, and the line that installs it",
     ),
 }
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = (
-    2,
-    141,
-    130,
-    143,
-)  # exit codes, all but the first as shells have them
+# Exit codes; all but the first are those of shells.
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 141, 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

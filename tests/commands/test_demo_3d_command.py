@@ -34,10 +34,8 @@ def short_training(walks, folder, **choices):
     run = learn(walks, folder, **choices | little)
     truth = load_truth(folder.parents[1] / "room.npz", walks)
     _, seen = run.quantizer.walks_and_truth(walks, truth)
-    known = {
-        "code_tuples": np.zeros((1, 4), dtype=int),
-        "code_node": np.array([-1]),
-    }  # places go by views alone
+    # No code stands for a place: the agent is found by its views.
+    known = {"code_tuples": np.zeros((1, 4), dtype=int), "code_node": np.array([-1])}
     save_map(folder / MAP_FILES["minimal"], replace(true_map(seen.world), kind="minimal", **known))
     return load_run(folder)
 

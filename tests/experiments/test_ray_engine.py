@@ -18,9 +18,8 @@ PROGRAM = Path(__file__).with_name("ray_two_workers.py")
 
 
 def figures(folder: Path) -> set[tuple[str, ...]]:
-    columns = [
-        name for name in COLUMNS if name != "seconds" and not name.endswith("_at")
-    ]  # sources may change
+    # Sources may change meanwhile, and with them the commit.
+    columns = [name for name in COLUMNS if name != "seconds" and not name.endswith("_at")]
     return {tuple(row[name] for name in columns) for row in read_rows(folder / "rows" / "tiny.csv")}
 
 

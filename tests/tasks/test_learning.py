@@ -309,9 +309,8 @@ def test_a_walk_far_longer_than_the_rest_is_learned(learned: cogmap.Run, tmp_pat
     assert isinstance(log, WalkLog)
     found = map_walks(learned, log, "minimal")
     assert (found.num_nodes, found.num_edges) == (6, 12)
-    assert (
-        abs(int(found.node_support.sum()) - 12_000) <= 100
-    )  # a piece repeats the last step of the one before
+    # A piece repeats the last step of the one before.
+    assert abs(int(found.node_support.sum()) - 12_000) <= 100
 
 
 def test_a_map_of_a_sample_has_the_counts_of_the_whole_log(

@@ -116,9 +116,8 @@ def test_the_commands_take_a_camera_log(tmp_path, capsys):
     assert main(["evaluate", run, "--walks", str(test), "--rollouts", "2", "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["positions"] == 12
-    assert (
-        scores["ceiling"] > 0.5
-    )  # the truth speaks of the same clusters: else the walks would be impossible
+    # The truth speaks of the same clusters: else the walks would be impossible.
+    assert scores["ceiling"] > 0.5
     assert main(["check", str(path)]) == 0
 
 

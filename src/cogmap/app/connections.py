@@ -17,9 +17,7 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
 
     class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         _until = math.inf  # when the connection is closed, unless a request begins
-        _look: asyncio.TimerHandle | None = (
-            None  # at that moment: one for each connection, not for each request
-        )
+        _look: asyncio.TimerHandle | None = None  # at that moment: one a connection, not one a request
         _taken: asyncio.TimerHandle | None = None  # closes it unless what was sent is taken
 
         def connection_made(self, transport: Any) -> None:

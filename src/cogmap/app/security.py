@@ -35,9 +35,7 @@ class Limits:
     replayed: int = 200_000_000  # steps times nodes of one replay
     answer_seconds: float = 20.0  # for one answer that computes
     body_seconds: float = 10.0  # for a body to arrive
-    idle_seconds: float = (
-        15.0  # for a request to begin, or for an answer to be taken, before the connection is closed
-    )
+    idle_seconds: float = 15.0  # without a request, or without taking an answer, until a connection is closed
     connections: int = 1000
     refresh_seconds: float = 1.0  # between two looks at the run folder
 

@@ -278,9 +278,8 @@ def random_machine(states: int, inputs: int = 4, outputs: int = 4, seed: int = 0
 def _random_moves(rng: np.random.Generator, states: int, inputs: int) -> Integers:
     """(Q, A): random next states, such that state 0 reaches all others."""
     moves = rng.integers(states, size=(states, inputs))
-    free = list(
-        range(inputs)
-    )  # moves of the tree's states that are not in the tree, as state * inputs + input
+    # Moves of the tree's states that are not in the tree, as state * inputs + input.
+    free = list(range(inputs))
     for state in range(1, states):
         place = int(rng.integers(len(free)))
         free[place], free[-1] = free[-1], free[place]

@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 State = Literal["todo", "running", "trained", "scored", "failed"]
 Training = Literal["new", "begun", "unmapped", "finished"]
 Ending = Literal["json", "progress.json", "lock", "log"]
-NOT_OF_THE_MODEL = frozenset(
-    {"rooms", "only", "minutes", "steps", "rollouts", "out", "results"}
-)  # of the options
+# Options that do not change what a model is.
+NOT_OF_THE_MODEL = frozenset({"rooms", "only", "minutes", "steps", "rollouts", "out", "results"})
 ADDED_LATER = ("rungs",)  # not in the hashes of trials from before them
 
 TELL_EVERY = 60.0  # seconds

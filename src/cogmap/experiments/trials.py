@@ -28,9 +28,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "TDB(S=5, M=4)": {"prediction_steps": 5, "bottlenecks": 4},
     "TDB(S=3, M=1), clones": {"prediction_steps": 3, "clone_structured": True},
 }
-OF_SOME_KINDS = frozenset(
-    {"rooms", "training_rooms", "rungs", "names", "splice", "rollouts"}
-)  # of the options
+# Options that only some kinds of tables have.
+OF_SOME_KINDS = frozenset({"rooms", "training_rooms", "rungs", "names", "splice", "rollouts"})
 
 
 @dataclass(frozen=True, kw_only=True)

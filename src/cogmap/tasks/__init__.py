@@ -33,9 +33,7 @@ class TrainingData:
     num_targets: int | None = None  # needed with `targets`
     rooms: Integers | None = None  # (B,) the room of each walk; whole rooms are then held out
     map_walks: Walks | None = None  # to build the map from, if not from `walks`
-    defaults: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # fields of both configs, in place of the preset's
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of both configs, in place of the preset's
     quantizer: ViewQuantizer | None = None  # that made observations of views
     reading: TextReading | None = None  # of a text
     concept: Integers | None = None  # (B,) of each walk of `map_walks`, where a text has its truth beside it

@@ -70,9 +70,8 @@ _FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
 # All that another method writes before config.json, which makes a run of it.
 _STATES_FILES = (QUANTIZER_FILE, STATES_FILE, MAP_FILES["minimal"])
 
-Source = (
-    Walks | TextSource | TrainingData | str | Path | Any
-)  # or a data frame, or lists of (observation, action)
+# What can be learned from; `Any` is a data frame, or lists of (observation, action).
+Source = Walks | TextSource | TrainingData | str | Path | Any
 
 
 def learn(

@@ -107,9 +107,8 @@ class Trainer:
             config.start_share,
         )
         self.threads = thread_choice(config.threads, device.type == "cpu" and processes.count == 1)
-        self._asks_at_once = (
-            device.type == "cpu"
-        )  # elsewhere it would wait for the device: `validate` asks then
+        # Elsewhere it would wait for the device: `validate` asks then.
+        self._asks_at_once = device.type == "cpu"
         self.judgement = Judgement(data, not model_config.in_base and known_start(data.training))
         self.lanes = processes.lanes(config.batch_size)
         quantize_from = 0 if model_config.vanilla else config.bottleneck_from
@@ -283,9 +282,8 @@ class Trainer:
         save_tensors(checkpoint_path(folder), tensors, asdict(self._numbers(len(tensors))))
 
     def _numbers(self, tensors: int) -> Numbers:
-        reports = [
-            {"losses": one.losses, "right": one.right, "known": one.known} for one in self._reports
-        ]  # none right after a validation
+        # None right after a validation.
+        reports = [{"losses": one.losses, "right": one.right, "known": one.known} for one in self._reports]
         return Numbers(
             self.done_steps,
             self.seconds,
@@ -392,9 +390,8 @@ def _advance_and_tell(trainer: Trainer, folder: Path, progress: Progress) -> Non
     report, row = _advance(trainer)
     speed = trainer.done_steps / max(trainer.seconds, 1e-9)
     last_step = trainer.schedule.last_step(trainer.config)
-    if (
-        trainer.device.type == "cpu" or trainer.done_steps % TOLD_EVERY == 0
-    ):  # the loss is asked of the device
+    # The loss is asked of the device.
+    if trainer.device.type == "cpu" or trainer.done_steps % TOLD_EVERY == 0:
         progress.step(trainer.done_steps, last_step, sum(report.losses.values()), speed)
     if row is not None:
         progress.row(row)

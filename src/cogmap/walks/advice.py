@@ -26,9 +26,7 @@ class Advice:
     visits_of_a_move: float  # at most, since there may be more places than are certain
     same_start: bool  # whether all walks begin in one state
     settled: float  # share of walks that end in an observation that stays whatever is done
-    differing: (
-        float | None
-    )  # share of repeated steps after which something else is seen; None where few repeat
+    differing: float | None  # share of repeated steps after which the observation differs; None if few repeat
     outputs_on_moves: bool  # whether observations look like answers to actions
     offered: float  # share of the pairs of an observation and an action that were ever tried
 
