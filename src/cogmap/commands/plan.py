@@ -1,4 +1,4 @@
-"""Plan a shortest path between two moments of walks, or many of them at once."""
+"""Plan a shortest path between two moments of walks, or many paths at once."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from cogmap.runs.run import load_run
 
 @dataclass(frozen=True)
 class Args:
-    """Plan a shortest path between two moments of walks, or many of them at once."""
+    """Plan a shortest path between two moments of walks, or many paths at once."""
 
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     walks: Path
-    """walks file in which the moments lie"""
+    """walks that --from and --to refer to"""
     from_: Annotated[str | None, tyro.conf.arg(name="from")] = None
-    """where to start: WALK:STEP, both from 0"""
+    """where to start: WALK:STEP, both counted from 0"""
     to: str | None = None
     """where to go: WALK:STEP"""
     showing: str | None = None
     """instead of --to: the nearest place that shows this observation"""
     avoid: tuple[str, ...] = ()
-    """observations to keep away from where possible"""
+    """observations to avoid if there is another path"""
     strict: bool = False
-    """no path rather than one past an observation to avoid"""
+    """fail if every path passes an observation to avoid"""
     problems: Path | None = None
-    """many at once: a JSON list of {"from": [walk, step], "to": [walk, step], "avoid": []}"""
+    """plan many at once: a JSON list of {"from": [walk, step], "to": [walk, step], "avoid": []}"""
     map: MapKind = "minimal"
     """which of the run's maps to plan on"""
     json: bool = False
-    """print actions, observations and nodes as JSON; with --problems a list, errors in their places"""
+    """print actions, observations and nodes as JSON; with --problems a list, with errors in place"""
 
 
 def run(args: Args) -> None:
