@@ -144,7 +144,7 @@ def _opened(path: str | Path, pipes: bool) -> IO[bytes]:
         if b"\0" in os.fsencode(path):
             raise OSError(errno.EINVAL, "the path holds a NUL")
     except UnicodeEncodeError:
-        raise OSError(errno.EINVAL, "the path is no text") from None
+        raise OSError(errno.EINVAL, "the path is not valid text") from None
     waiting = 0 if pipes else getattr(os, "O_NONBLOCK", 0)
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | waiting))
 

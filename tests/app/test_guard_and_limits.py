@@ -236,7 +236,7 @@ def test_too_many_at_once_are_asked_to_wait(folder):
 def test_a_method_that_an_address_does_not_know(client):
     answer = client.request("PUT", "/api/plan")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
-    assert answer.json() == {"error": "this address does not know the method"}
+    assert answer.json() == {"error": "this address does not allow the method"}
 
 
 def test_a_bug_of_ours_is_no_traceback(folder, monkeypatch, caplog):

@@ -88,7 +88,7 @@ def test_as_text(capsys):
     assert "actions: " in shown
     assert set(shown.split(": ")[1].split()) <= set(WORLD.action_labels)
     assert main(["plan", "room", "--walks", "test.npz", "--from", "3:5", "--to", "3:5"]) == 0
-    assert capsys.readouterr().out == "no action: it is there already\n"
+    assert capsys.readouterr().out == "no action: already at the goal\n"
 
 
 def test_the_nearest_place_that_shows_something(capsys):

@@ -1,4 +1,4 @@
-"""What every request passes: who may ask, how much, how a refusal is told, and the headers of every answer."""
+"""What every request passes: who may ask, how much, how a refusal is reported, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -182,7 +182,7 @@ def _refused(problem: Exception) -> Response:
             headers["retry-after"] = str(problem.retry_after)
     elif isinstance(problem, HTTPException):
         status, headers = problem.status_code, dict(problem.headers or {})
-        told = {404: "there is no such address", 405: "this address does not know the method"}.get(
+        told = {404: "there is no such address", 405: "this address does not allow the method"}.get(
             status, problem.detail
         )
     else:

@@ -104,7 +104,7 @@ def run(args: Learn) -> None:
             print(f"watch it at {page.address}", file=sys.stderr, flush=True)
         _run(args)
         if page is not None and sys.stdout.isatty():
-            print(f"the page stays at {page.address} until Ctrl-C", flush=True)
+            print(f"the page stays open at {page.address} until Ctrl-C", flush=True)
             page.wait()
 
 

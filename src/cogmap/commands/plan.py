@@ -49,9 +49,7 @@ def run(args: Args) -> None:
     questions = _questions(args)
     opened = load_run(args.run)
     if opened.task == "text":
-        raise BadConfig(
-            f"a plan needs actions to choose from, {args.run} learned a text, in which one just reads on"
-        )
+        raise BadConfig(f"a plan needs actions to choose from, {args.run} learned a text, which has none")
     for warning in opened.map_of(args.map).warnings:
         print(f"warning: {warning}", file=sys.stderr)
     outcomes = answer(opened, opened.load_walks(args.walks), questions, args.map)
@@ -76,9 +74,8 @@ def run(args: Args) -> None:
     print(_line(outcome))
     goes = chance_on(found, outcome)
     if goes < LIKELY:
-        print(
-            f"by chance it goes as planned {goes:.0%} of the time: `cogmap policy` says what to do when it does not"
-        )
+        what_then = "`cogmap policy` says what to do when it does not"
+        print(f"with chance, it goes as planned only {goes:.0%} of the time: {what_then}")
 
 
 def _questions(args: Args) -> list[Question]:
@@ -113,5 +110,5 @@ def _line(outcome: Outcome) -> str:
         return str(outcome)
     actions = " ".join(str(label_of(outcome.action_labels, action)) for action in outcome.actions)
     if not len(outcome):
-        return "no action: it is there already"
+        return "no action: already at the goal"
     return f"{len(outcome)} action{'s' if len(outcome) > 1 else ''}: {actions}"

@@ -122,7 +122,7 @@ def _lines(policy: Policy, found: CognitiveMap, start: int | None) -> list[str]:
 def _at(policy: Policy, node: int) -> str:
     chosen = policy.label(node)
     if chosen is None:
-        return "the goal" if node in policy.goals else "nothing leads on from here"
+        return "the goal" if node in policy.goals else "no action leads away from here"
     if policy.arrival is None or policy.steps is None:
         assert policy.value is not None
         return f"{chosen}, value {policy.value[node]:.3f}"

@@ -331,7 +331,7 @@ def run(args: Sampling) -> None:
     if isinstance(args, Gym) and got < asked:
         more = int(np.ceil(args.walks * asked / got))
         print(
-            f"note: episodes ended early, {got} of {asked} steps: `--walks {more}` gives about as many as asked for"
+            f"note: episodes ended early, with {got} of {asked} steps: `--walks {more}` gives about as many as asked"
         )
     if "figure" in written:
         steps = min(drawn.walks.num_steps, FIGURE_STEPS)

@@ -176,7 +176,7 @@ def score(
 
     codes, predicted: the model's codes (B, N, M) and predictions (B, N - 1) on these walks.
     seed: for the random observation to avoid in each constrained problem, and for closed-loop goals.
-    nodes: (B, N) the node of every step; by default from `whereabouts`.
+    nodes: (B, N) the node of every step; by default from `estimated_nodes`.
     goals: number of goals to reach in closed loop, from random starts in the world; none by default.
     networkx_timeout: seconds for networkx to compute NormGED too; by default it does not.
     """

@@ -202,7 +202,7 @@ def _budget(trial: Trial, state: str) -> dict[str, Any]:
 def _same_walks(trial: Trial, record: Record, walks: str) -> str:
     """What a model is mapped and scored by must be drawn as what it was trained on."""
     if record.walks not in ("", walks):
-        rule = f"a trial must be scored by the walks it was trained on ({record.walks}), they are drawn otherwise now"
+        rule = f"a trial must be scored by the walks it was trained on ({record.walks}), which are sampled differently"
         raise BadRun(f"{rule} ({walks}): move {trial.folder} away to train it again")
     return walks
 

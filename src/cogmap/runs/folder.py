@@ -82,7 +82,7 @@ class RunFolder:
         return checked_labels(self.stored.get(name), count, where, BadRun)
 
     def _task(self) -> TaskName:
-        """As stored; a folder of before tasks were stored shows it by what it holds."""
+        """As stored; in folders of earlier versions, inferred from what they hold."""
         stored: Any = self.stored.get("task")
         if stored is not None:
             if not isinstance(stored, str) or stored not in get_args(TaskName):

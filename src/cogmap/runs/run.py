@@ -12,7 +12,7 @@ import numpy as np
 
 from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.hmm.inference import predict
-from cogmap.planning.localise import Belief, read_history, whereabouts
+from cogmap.planning.localise import Belief, estimated_nodes, read_history
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve
 from cogmap.records import Codes, Integers, Labels, Plan, Walks
@@ -104,7 +104,7 @@ class Run(RunFolder):
         """
         seen, done, codes = self._history(observations, actions)
         lengths = np.array([seen.shape[1]], dtype=np.int32)
-        node = int(whereabouts(self.map, seen, done, lengths, codes)[0, -1])
+        node = int(estimated_nodes(self.map, seen, done, lengths, codes)[0, -1])
         if node < 0:
             rule = "a history must lead to one place of the map"
             raise NotOnMap(f"{rule}, these {seen.shape[1]} observation(s) do not yet: walk on")

@@ -200,7 +200,7 @@ def evaluate_prompts(run: Run, path: Path, options: EvaluationOptions) -> Evalua
 
 def _prompt_line(row: InContextRow, all_read: bool) -> str:
     line = f"  k={row.length} n={row.examples}: {100 * row.accuracy:.1f} ({100 * row.standard_error:.1f})"
-    return line if all_read else f"{line}, the beginning of its {row.tokens} tokens not read"
+    return line if all_read else f"{line}, without the beginning of its {row.tokens} tokens"
 
 
 def write_report(run: Run, walks: Path | None, beside: Run | None) -> Path:

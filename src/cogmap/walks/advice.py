@@ -38,13 +38,11 @@ class Advice:
             f"{self.visits_of_a_move:.0f} visits: {self._enough()}"
         )
         if walks.num_walks > 1:
-            yield (
-                "walks start in one known state" if self.same_start else "walks start anywhere, or by chance"
-            )
+            yield ("walks start in one known state" if self.same_start else "walks start in different states")
         if self.settled > 0.5:
             yield f"{self.settled:.0%} of the walks end in an observation that is never left: an absorbing state"
         if self.outputs_on_moves:
-            yield "what is seen answers the last action: after `learn`, `cogmap map RUN --outputs-on-moves`"
+            yield "observations seem to answer the last action: after `learn`, `cogmap map RUN --outputs-on-moves`"
         if self.offered < 0.8:
             yield f"only {self.offered:.0%} of the actions are ever taken at an observation: others may not exist there"
         if self.differing is not None and self.differing > NOTABLE:
