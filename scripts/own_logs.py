@@ -40,7 +40,7 @@ STEPS = {
 
 
 def distinguishable(walks: Walks, truth: Truth) -> Integers:
-    """(P,) the class of each position: no moves that the walks made tell two positions of one class apart."""
+    """(P,) the class of each position: no moves that the walks made distinguish two positions of one class."""
     group = np.asarray(truth.world.observation).astype(np.int64)
     legal = truth.world.legal_actions()
     while True:

@@ -259,7 +259,7 @@ def test_a_limit_leaves_a_map_or_says_that_there_is_none(
 def password_walks(walks: int, seed: int) -> Walks:
     """From state 0, a password of four symbols leads back to it, the only state that looks different.
 
-    Any wrong symbol locks for ever, and two in three are right: most steps are of a locked door.
+    Any wrong symbol locks forever, and two in three are right: most steps are of a locked door.
     """
     password = np.array([0, 2, 1, 0, 0])
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""Connections that do nothing are closed: uvicorn waits for ever for the rest of a request, or for a reader.
+"""Connections that do nothing are closed: uvicorn waits forever for the rest of a request, or for a reader.
 
 A request that names its host twice, in the target and in a header, must name one host.
 """

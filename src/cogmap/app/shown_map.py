@@ -93,7 +93,7 @@ def open_map(
 
 
 def doubtful_edges(found: CognitiveMap) -> Booleans:
-    """(E,) edges with hardly any support, and those that another target of the same action outdoes."""
+    """(E,) edges with hardly any support, and those with less than another target of the same action."""
     if not found.num_edges:
         return np.zeros(0, dtype=bool)
     support = found.edge_support.astype(np.int64)

@@ -158,7 +158,7 @@ def minimised(machine: MealyMachine) -> MealyMachine:
 
 
 def _equivalent_states(machine: MealyMachine) -> Integers:
-    """(Q,): the class of each state. No inputs tell two states of one class apart. Moore's partition refinement."""
+    """(Q,): the class of each state. No inputs distinguish two states of one class. Moore's partition refinement."""
     group = np.unique(machine.output, axis=0, return_inverse=True)[1].reshape(-1)
     while True:
         described = np.column_stack([group, group[machine.next_state]])  # (Q, 1 + A)

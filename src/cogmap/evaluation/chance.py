@@ -1,8 +1,8 @@
 """Scores in worlds with chance: how near the map's predictions are to the exact filter's, and its policies to the best.
 
 Closed loop: the agent walks at random for a while, so that it can know where it is, and then to a goal by its policy.
-Whoever is at the goal is told so, as the oracle is, which knows its position and the world. Both walk in the same world
-from the same places; steps are counted from there.
+An agent at the goal is told so, and so is the oracle, which knows its position and the world. Both walk in the same
+world from the same places; steps are counted from there.
 """
 
 from __future__ import annotations

@@ -68,8 +68,8 @@ class Scores:
     valid_share: float | None = None  # share of rollout candidates that are at the target
     valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
     compression_precision: float | None = None  # of evaluation/world_model.py: histories to one place alike
-    distinction_precision: float | None = None  # histories to different places: told apart where they differ
-    distinction_recall: float | None = None  # ... and wherever they differ
+    distinction_precision: float | None = None  # of what distinguishes places by the model, the true share
+    distinction_recall: float | None = None  # of what truly distinguishes places, the model's share
     detours: float | None = None  # share of goals reached although a tenth of the actions is replaced
     problems: int | None = None
     context_length: int | None = None

@@ -1,4 +1,4 @@
-"""What is known of a trial, in files beside its run folder: what it has done, how far it is, who is at it.
+"""What is known of a trial, in files beside its run folder: what it has done, how far it is, which process runs it.
 
 `<out>/<table>/trials/<run>.json` is the record, `.progress.json` how far a process is, `.lock` is held by the process
 that runs the trial and is free again when that is killed, `.log` has its lines. A shared folder serves many machines.

@@ -59,7 +59,7 @@ class Outcome:
 
 
 class ParentGone(BaseException):
-    """Whoever started this process was killed; the checkpoint stands."""
+    """The process that started this one was killed; the checkpoint remains."""
 
 
 class Interrupted(BaseException):
@@ -103,7 +103,7 @@ def attempt(job: Job) -> Outcome:
     except (ParentGone, Stopped, Terminated):
         os._exit(1)
     if os.getppid() != parent:
-        os._exit(0)  # the record has the outcome; a pool's process would wait for its next job for ever
+        os._exit(0)  # the record has the outcome; a pool's process would wait for its next job forever
     return outcome
 
 

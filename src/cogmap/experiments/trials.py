@@ -136,7 +136,7 @@ def one_model(options: Options, method: str, **changes: Any) -> Options:
 def new_trial(
     table: str, kind: Kind, options: Options, what: str, label_end: str = "", folder_end: str = ""
 ) -> Trial:
-    """The trial of the one model that `options` name; `what` it is trained in is told to people."""
+    """The trial of the one model that `options` name; `what` it is trained in is for people to read."""
     (method,), encoder, preset = options.only, options.encoder, options.preset
     label = (method if METHODS[method].get("vanilla") else f"{method}, {encoder}") + label_end
     folder = f"{slug(method)}-{encoder}-{preset}{folder_end}-{options.first_seed}"

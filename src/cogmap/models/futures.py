@@ -73,7 +73,7 @@ def _tests(model: TDB, tuples: int, walks: Walks) -> list[NDArray[np.int64]]:
 
 
 def _usual_sequences(walks: Walks, length: int, most: int) -> NDArray[np.int64]:
-    """(t, length) the sequences of actions that the walks take most often, in rising order."""
+    """(t, length) the sequences of actions that the walks take most often, in ascending order."""
     made = walks.step_mask()[:, length:]
     taken = np.stack([walks.actions[:, step : step + made.shape[1]][made] for step in range(length)], axis=1)
     # The rank of each sequence, built action by action: one key of all actions could overflow.

@@ -1,4 +1,4 @@
-"""The baseline of the oldest school: n-grams (Witten-Bell), what followed the last observations and actions before."""
+"""A baseline: n-grams of observations and actions, with Witten-Bell smoothing."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, Pla
 
 DISCOUNT = 0.95  # of rewards, where none is given
 _SURE = 1 - 1e-9
-LIKELY = 0.9  # a path that goes as planned less often than this wants a policy
+LIKELY = 0.9  # for a path that goes as planned less often than this, a policy is suggested
 # Cost of an action that may never arrive, in multiples of the worst finite cost; used under a belief.
 _HOPELESS = 2.0
 
@@ -88,7 +88,7 @@ def find_policy(
 
     goal: a node, several, or `Showing` an observation; None is the rewards of the map.
     avoid: observations that must not be passed on the way; a node that shows one is where the journey fails.
-    costs: extra steps that it is worth to keep away from an observation once.
+    costs: an extra cost, in steps, each time that an observation is passed.
     discount: of a step, below 1. With a goal, by default there is none; of rewards 0.95.
     penalty: (V, A) extra steps that an action is thought to take.
     """

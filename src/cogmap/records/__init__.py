@@ -1,4 +1,4 @@
-"""The frozen records that pass from room to room, each field with its shape.
+"""The frozen records that pass between packages, each field with its shape.
 
 One legend for every shape in this package:
 

@@ -156,11 +156,11 @@ class Run(RunFolder):
         costs: Mapping[Any, float] | None = None,
         discount: float | None = None,
     ) -> Policy:
-        """The best action at every node, where moves are a matter of chance.
+        """The best action at every node, for worlds with chance.
 
         goal: a node, several, or `Showing` an observation; None is the rewards of the walks.
         avoid: observations that must not be passed on the way.
-        costs: extra steps that it is worth to keep away from an observation.
+        costs: an extra cost, in steps, each time that an observation is passed.
         discount: of a step, below 1. With a goal there is none by default; of rewards it is 0.95.
         """
         return find_policy(self.map, goal, avoid, costs, discount)
@@ -174,7 +174,7 @@ class Run(RunFolder):
 
 
 def load_run(folder: str | Path, device: str = "auto") -> Run:
-    """Open a run folder; `BadRun` when it is missing, half, damaged or of another version."""
+    """Open a run folder; `BadRun` if it is missing, incomplete, damaged or of another version."""
     return Run(folder, device)
 
 

@@ -68,7 +68,7 @@ def held(lock: Path, what: Path, patience: float = PATIENCE) -> Iterator[None]:
     finally:
         if has_locks:
             with suppress(OSError):
-                lock.write_text("")  # nobody is writing, says the file, also in a copy of the folder
+                lock.write_text("")  # empty: no process is writing, which holds in a copy of the folder, too
         with suppress(OSError):
             mine.release()
 

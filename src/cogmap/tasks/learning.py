@@ -109,10 +109,10 @@ def learn(
     model, training: whole records in place of the preset's; the vocabulary in `model` must be that of the walks.
     clusters: k of the k-means that turns views into observations; by default the number that fits them best.
     names: of a family, what the encoder is given of an observation, see `tasks.family.NAMES`.
-    resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
-        are steps in all, and a training that had come to its end starts again at its full learning rate.
+    resume: resume the training that `out` holds, with its options. `minutes` are then additional minutes, `steps` the
+        total, and a finished training starts again at its full learning rate.
     early_maps: write a map now and then during training, for `cogmap serve` to show.
-    spent: seconds of the `minutes` that are gone already, say for reading the walks.
+    spent: seconds of the `minutes` that are used already, for instance to read the walks.
     map_seconds: at most, for the search of the map, where there are no `minutes`; by default ten minutes.
     Ctrl-C and SIGTERM end the training early, save a checkpoint and build the map; a second one ends it all. After
     SIGTERM, which asks the program to end and not only the training, `Stopped` is raised when the map is written.

@@ -1,4 +1,4 @@
-"""Runs by methods of other schools: clone-structured graphs and automata. A hidden Markov model, and no network.
+"""Runs by other methods: clone-structured graphs and automata. A hidden Markov model, and no network.
 
 Such a run folder has states.npz in place of model.safetensors, and a map like any other. A step's code is the state in
 which the model believes to be, so planning, scores, reports and the explorer read these runs as they read any.

@@ -186,7 +186,7 @@ def evaluate_prompts(run: Run, path: Path, options: EvaluationOptions) -> Evalua
 
     labels = run.observation_labels
     if run.task != "text" or labels is None:
-        raise BadRun(f"prompts need a run on a text, {run.folder} is none")
+        raise BadRun(f"prompts need a run on a text, {run.folder} is not one")
     rows, lines = [], []
     for row in in_context_rows(
         lambda tokens: complete(run.model, tokens, labels), read_prompts(path, labels)

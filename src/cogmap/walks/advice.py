@@ -13,7 +13,7 @@ from cogmap.walks.summary import Counts, Summary, pair
 ENOUGH = 20  # visits of a move, with which a map of it can be trusted
 SAME_STEPS = 8  # steps that must repeat, to ask whether the next observation is always the same
 FEWEST_REPEATS = 100  # of such steps, to answer that
-NOTABLE = 0.01  # share of repeats that go on differently
+NOTABLE = 0.01  # share of repeats that continue differently
 SETTLED = 5  # steps at the end of a walk that all show one observation
 LEFT = 0.05  # of such runs: where more are left again, they are no end
 TOLD = 0.3  # share of an action that outputs tell; places tell next to nothing

@@ -34,7 +34,7 @@ _WORDS = 4 * MOST_INDICES  # of a column of integers, which are counted as words
 def convert_walks(source: str | Path, out: str | Path, tell: Tell = lambda done, of: None) -> None:
     """Write walks in the format that the ending of `out` says. From .jsonl and .csv to .walks it takes little memory.
 
-    The rows of a walk of a large CSV must follow each other. tell: is told the bytes read, and how many there are.
+    The rows of a walk of a large CSV must follow each other. tell: called with the number of bytes read, and of all.
     """
     source, out = Path(source), Path(out)
     check_output(out)

@@ -76,7 +76,7 @@ def draw_log(
 
     Returns: the walks mapped from the folder, and the truth of those that were drawn first. The truth that is written
         holds the positions of all walks, if they were drawn at once, or the world alone.
-    progress: is told how many walks are drawn, of how many.
+    progress: called with the number of walks that are drawn, and of all.
     """
     if walks < 1:
         raise BadWalks(f"`walks` (={walks}) must be at least 1")

@@ -328,7 +328,7 @@ def open_log(folder: Path) -> WalkLog:
 def _identity(folder: Path) -> tuple[int, int] | None:
     try:
         found = folder.stat()
-    except (OSError, ValueError):  # of a path that is none
+    except (OSError, ValueError):  # for an impossible path
         return None
     return found.st_dev, found.st_ino
 
