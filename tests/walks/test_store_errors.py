@@ -8,6 +8,7 @@ from walk_files import ACTIONS, COLOURS, OBSERVATIONS, save_npz, save_text
 
 from cogmap.errors import BadOutput, BadWalks
 from cogmap.records import Walks
+from cogmap.walks.convert import convert_walks
 from cogmap.walks.store import load_walks, save_walks
 
 
@@ -231,3 +232,17 @@ def test_an_empty_label_is_not_written(tmp_path):
     empty = Walks(OBSERVATIONS, ACTIONS, np.array([3, 3]), 3, 2, observation_labels=("", "b", "c"))
     with pytest.raises(BadWalks, match="`observation_labels` must be non-empty words without NUL, got ''"):
         save_walks(tmp_path / "w.npz", empty)
+
+
+def test_a_file_is_not_converted_to_itself(tmp_path):
+    save_walks(tmp_path / "w.npz", COLOURS)
+    (tmp_path / "link.npz").symlink_to("w.npz")
+    for out in ("w.npz", "./w.npz", "link.npz"):
+        with pytest.raises(BadOutput, match="must be converted to another file"):
+            convert_walks(tmp_path / "w.npz", tmp_path / out)
+
+
+@pytest.mark.parametrize("name", ["\ud800.npz", "\0.npz"])
+def test_names_that_no_file_can_have(tmp_path, name):
+    with pytest.raises(BadWalks, match="cannot read"):
+        convert_walks(tmp_path / name, tmp_path / "w.npz")

@@ -38,7 +38,7 @@ def convert_walks(source: str | Path, out: str | Path, tell: Tell = lambda done,
     """
     source, out = Path(source), Path(out)
     check_output(out)
-    if source.resolve() == out.resolve():
+    if _same_file(source, out):
         raise BadOutput(f"walks must be converted to another file, got {out} for both")
     if out.suffix != SUFFIX or source.suffix not in (".jsonl", ".csv"):
         save_walks(out, load_walks(source))
@@ -48,6 +48,13 @@ def convert_walks(source: str | Path, out: str | Path, tell: Tell = lambda done,
         with closing(_lines(stream, size, tell)) as lines:
             _write(folder, _jsonl_walks(lines) if source.suffix == ".jsonl" else _csv_walks(lines))
     tell(size, size)
+
+
+def _same_file(one: Path, other: Path) -> bool:
+    try:
+        return one.samefile(other)
+    except (OSError, ValueError):  # one of them does not exist, or cannot
+        return False
 
 
 Walk = tuple[list[Any], list[Any], dict[str, Any]]  # observations, actions and what the first line states
