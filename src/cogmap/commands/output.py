@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cogmap.errors import BadOutput
-from cogmap.walks.log import SUFFIX
+from cogmap.walks.log_store import SUFFIX
 
 
 def refuse_to_overwrite(paths: Iterable[Path], force: bool) -> None:

@@ -23,7 +23,8 @@ from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import parse_json, read_text
 from cogmap.records import TableWorld
 from cogmap.walks.draw import Drawn, describe, draw, draw_log, save_drawn, walk_stream, with_noise
-from cogmap.walks.log import SUFFIX, WalkLog
+from cogmap.walks.log import WalkLog
+from cogmap.walks.log_store import SUFFIX
 from cogmap.walks.sample import PLAIN, Agent
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path

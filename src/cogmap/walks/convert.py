@@ -22,7 +22,8 @@ from cogmap.records import Labels
 from cogmap.walks.csv_table import is_integer, is_number
 from cogmap.walks.header import HEADER
 from cogmap.walks.jsonl import parse_line, stated_labels, stated_size
-from cogmap.walks.log import SUFFIX, LogWriter, WalkLog, open_log, small_type
+from cogmap.walks.log import WalkLog, small_type
+from cogmap.walks.log_store import SUFFIX, LogWriter, open_log
 from cogmap.walks.store import check_output, load_walks, prefix_errors, save_walks
 from cogmap.walks.vocabulary import MOST_INDICES, check_labels, index_words, vocabulary_size
 
