@@ -16,7 +16,7 @@ from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
 from cogmap.experiments import demos
 from cogmap.maps.store import save_map
-from cogmap.runs.folder import MAP_FILES
+from cogmap.runs.names import MAP_FILES
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth

@@ -13,8 +13,8 @@ from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes
-from cogmap.runs.folder import save_config
 from cogmap.runs.run import Run
+from cogmap.runs.stored import save_config
 from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks

@@ -13,8 +13,9 @@ from cogmap.evaluation.concepts import load_concepts
 from cogmap.models.config import ModelConfig
 from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Walks
-from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
+from cogmap.runs.names import CONCEPTS_FILE
 from cogmap.runs.run import load_run
+from cogmap.runs.stored import read_text_reading
 from cogmap.tasks import TrainingData
 from cogmap.tasks.learning import chosen_lines, learn
 from cogmap.tasks.text import chosen_unit, read_text, text_defaults

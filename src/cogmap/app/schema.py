@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict  # typing's own is understood by pydantic from Python 3.12 on
 
 from cogmap.app.security import Limits
-from cogmap.runs.folder import MapKind, State
+from cogmap.runs.names import MapKind, State
 
 T = TypeVar("T")
 Ended = TypeVar("Ended", "Problem", "PolicyRequest")  # requests that go somewhere

@@ -23,7 +23,7 @@ from cogmap.planning.shortest_paths import next_node_table, observation_index, t
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, TableWorld, Truth, Walks
 from cogmap.report.colours import side_by_side
 from cogmap.report.layout import layout_map
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 
 _DIGITS = 4  # of a coordinate: a ten-thousandth of a cell
 _MOST_PIECES = 400  # of a map that is laid out: each takes a moment

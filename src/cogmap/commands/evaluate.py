@@ -8,7 +8,7 @@ from pathlib import Path
 import tyro
 
 from cogmap.commands.output import print_json
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.run import load_run
 from cogmap.tasks.evaluation import EvaluationOptions, evaluate_file
 from cogmap.walks.truth_store import truth_path

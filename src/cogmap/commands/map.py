@@ -13,7 +13,7 @@ from cogmap.errors import BadConfig
 from cogmap.maps.export import write_map
 from cogmap.maps.machine import machine_of_map, write_machine
 from cogmap.records import CognitiveMap
-from cogmap.runs.folder import MAP_FILES, MapKind
+from cogmap.runs.names import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
 from cogmap.runs.writing import writing
 from cogmap.tasks.mapping import map_file

@@ -14,7 +14,7 @@ from cogmap.errors import BadConfig, CogmapError
 from cogmap.planning.policies import LIKELY, chance_on
 from cogmap.planning.shortest_paths import Outcome
 from cogmap.records import CognitiveMap, Plan, label_of
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.plans import Question, answer, moment, read_questions
 from cogmap.runs.run import load_run
 

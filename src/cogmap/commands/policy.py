@@ -14,7 +14,7 @@ from cogmap.errors import BadConfig
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Showing, check_node
 from cogmap.records import CognitiveMap, label_of
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.plans import moment, nodes_at
 from cogmap.runs.run import Run, load_run
 

@@ -23,7 +23,7 @@ from cogmap.report.page import baseline_sentence, write_report
 from cogmap.report.paper_rows import ALIASED_ROOM, EGOCENTRIC_ROOM
 from cogmap.report.room3d_page import Room3dMaterial, draw_room_pictures, room_section
 from cogmap.report.tables import score_table
-from cogmap.runs.folder import SCORE_FILES
+from cogmap.runs.names import SCORE_FILES
 from cogmap.runs.run import Run
 from cogmap.tasks.learning import learn
 from cogmap.tasks.places import material_of

@@ -193,7 +193,8 @@ def is_claimed(trial: Trial) -> bool:
 
 def training_state(trial: Trial) -> Training:
     """How far a trial's training is: finished if it was allowed as many steps as are asked for now, and has its map."""
-    from cogmap.runs.folder import MODEL_FILE, RunFolder
+    from cogmap.runs.folder import RunFolder
+    from cogmap.runs.names import MODEL_FILE
     from cogmap.training.loop import checkpoint_path
 
     folder, steps = trial.folder, trial.options.steps
@@ -207,7 +208,7 @@ def training_state(trial: Trial) -> Training:
 
 
 def _is_mapped(run: RunFolder) -> bool:
-    from cogmap.runs.folder import ATLAS_FILE, MAP_FILES
+    from cogmap.runs.names import ATLAS_FILE, MAP_FILES
 
     file = ATLAS_FILE if run.task == "family" else MAP_FILES["minimal"]
     return run.config.vanilla or (run.folder / file).is_file()

@@ -15,7 +15,7 @@ from cogmap.files import read_json
 from cogmap.planning.localise import estimated_nodes
 from cogmap.planning.shortest_paths import Outcome, Problem, Showing, solve_many
 from cogmap.records import CognitiveMap, Walks
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.run import Run
 
 _DIGITS = 18  # of a walk or a step: more would not fit 64 bits

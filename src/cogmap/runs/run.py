@@ -16,7 +16,8 @@ from cogmap.planning.localise import Belief, estimated_nodes, read_history
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve
 from cogmap.records import Codes, Integers, Labels, Plan, Walks
-from cogmap.runs.folder import MODEL_FILE, RunFolder
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import MODEL_FILE
 from cogmap.walks.views import as_views, shows_views
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cogmap.errors import BadOutput
 from cogmap.files import remove_leftovers
-from cogmap.runs.folder import LOCK_FILE
+from cogmap.runs.names import LOCK_FILE
 
 PATIENCE = 10.0  # seconds that a command waits which writes for a moment only
 _MOMENT = 0.5  # seconds

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Walks
-from cogmap.runs.folder import MapKind, RunFolder, TaskName
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import MapKind, TaskName
 from cogmap.walks.quantize import ViewQuantizer
 from cogmap.walks.text import TextReading
 

@@ -19,7 +19,7 @@ import numpy as np
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
-from cogmap.runs.folder import ATLAS_FILE, MapKind
+from cogmap.runs.names import ATLAS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, context_of
 from cogmap.walks.family import base_targets, check_rooms, observations_in_a_room, room_of_each_walk

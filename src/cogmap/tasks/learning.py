@@ -17,21 +17,20 @@ from cogmap.errors import BadConfig, BadOutput, BadRun, Stopped
 from cogmap.files import write_json
 from cogmap.models.config import ModelConfig
 from cogmap.records import Integers, Walks
-from cogmap.runs.folder import (
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import (
     CONFIG_FILE,
     EARLY_MAP_FILE,
     LOCK_FILE,
     MAP_FILES,
-    METRICS_FILE,
     MODEL_FILE,
     QUANTIZER_FILE,
     STATES_FILE,
     TEXT_FILE,
     Method,
-    RunFolder,
-    save_config,
 )
 from cogmap.runs.run import Run, load_run
+from cogmap.runs.stored import save_config
 from cogmap.runs.writing import writing
 from cogmap.tasks import Choices, TrainingData, task_of
 from cogmap.tasks.compiling import compile_map_building
@@ -53,7 +52,7 @@ from cogmap.training.config import (
 from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
-from cogmap.training.progress import Progress, Silent, default_progress
+from cogmap.training.progress import METRICS_FILE, Progress, Silent, default_progress
 from cogmap.training.split import split_walks
 from cogmap.training.threads import own_threads
 from cogmap.walks.log import sampled, total_steps

@@ -22,7 +22,7 @@ from cogmap.maps.build import minimal_record, with_rewards
 from cogmap.maps.store import save_map, save_states
 from cogmap.maps.trust import HeldOut, Trust, hold_out, trust
 from cogmap.records import CognitiveMap, Walks
-from cogmap.runs.folder import CONFIG_FILE, FORMAT, MAP_FILES, STATES_FILE, Method
+from cogmap.runs.names import CONFIG_FILE, FORMAT, MAP_FILES, STATES_FILE, Method
 from cogmap.version import __version__
 
 Tell = Callable[[str], None]

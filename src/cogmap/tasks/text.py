@@ -14,7 +14,7 @@ from cogmap.maps.latent import latent_graph
 from cogmap.maps.store import save_map
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Walks
-from cogmap.runs.folder import BASELINES_FILE, CONCEPTS_FILE, MAP_FILES, SCORE_FILES, MapKind
+from cogmap.runs.names import BASELINES_FILE, CONCEPTS_FILE, MAP_FILES, SCORE_FILES, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned
 from cogmap.walks.sample import splice

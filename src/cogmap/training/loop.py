@@ -8,8 +8,8 @@ from typing import Literal
 
 from cogmap.signals import noted_signals
 from cogmap.training.heap import kept_memory
-from cogmap.training.progress import Progress, Row
-from cogmap.training.resuming import CHECKPOINT_FILE, METRICS_FILE, checkpoint_path
+from cogmap.training.progress import METRICS_FILE, Progress, Row
+from cogmap.training.resuming import CHECKPOINT_FILE, checkpoint_path
 from cogmap.training.step import StepReport
 from cogmap.training.trainer import Trainer
 

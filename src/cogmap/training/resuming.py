@@ -13,7 +13,7 @@ from cogmap.errors import BadRun
 from cogmap.models.config import ModelConfig
 from cogmap.training.step import StepReport
 
-METRICS_FILE, CHECKPOINT_FILE = "metrics.jsonl", "checkpoint.safetensors"
+CHECKPOINT_FILE = "checkpoint.safetensors"
 
 
 def checkpoint_path(folder: Path) -> Path:

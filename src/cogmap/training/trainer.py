@@ -30,8 +30,8 @@ from cogmap.training.devices import GradientSums, Processes
 from cogmap.training.judgement import Judgement, known_start
 from cogmap.training.metrics import check_finite, mean_of_reports
 from cogmap.training.optimizers import Optimizers
-from cogmap.training.progress import Row
-from cogmap.training.resuming import METRICS_FILE, Numbers, checkpoint_path, restored_reports, stored_reports
+from cogmap.training.progress import METRICS_FILE, Row
+from cogmap.training.resuming import Numbers, checkpoint_path, restored_reports, stored_reports
 from cogmap.training.schedule import NEARLY_SOLVED, Schedule, restored_schedule
 from cogmap.training.split import DataSplit
 from cogmap.training.step import StepReport, make_teacher, take_lanes, update
