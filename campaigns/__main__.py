@@ -70,7 +70,7 @@ def kills(kept: Kept, folder: Path, scale: float) -> None:
 
 def fuzz(kept: Kept, folder: Path, scale: float) -> None:
     from campaigns.fuzz import BATCH, batch, batches, whole_again
-    from campaigns.readers import material
+    from campaigns.material import material
 
     files = folder / "fuzz" / "files"
     if not whole_again(files):
