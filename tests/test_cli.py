@@ -136,7 +136,7 @@ def test_a_tyro_without_the_hook_tells_errors_itself(capsys, monkeypatch):
         ),
     ],
 )
-def test_what_stops_a_command_is_told_in_one_line(capsys, monkeypatch, error, code, line):
+def test_what_stops_a_command_is_reported_in_one_line(capsys, monkeypatch, error, code, line):
     def stop(arguments):
         raise error
 

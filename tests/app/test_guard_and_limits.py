@@ -130,7 +130,7 @@ def test_a_foreign_host_or_origin_is_refused(client):
         (b'{"start": 0, "showing": "\\ud800"}', 404, "`goal` must be an observation of the map"),
     ],
 )
-def test_a_bad_body_is_told_rule_first(client, body, status, told):
+def test_a_bad_body_is_reported_rule_first(client, body, status, told):
     answer = client.post("/api/plan", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status
     assert told in answer.json()["error"]
@@ -183,7 +183,7 @@ def test_a_bad_body_is_told_rule_first(client, body, status, told):
         (StepRequest, {"action": -1}, 422, "`action` must be an integer or a string, got -1"),
     ],
 )
-def test_every_broken_rule_is_told_with_the_value(kind, body, status, told):
+def test_every_broken_rule_is_reported_with_the_value(kind, body, status, told):
     with pytest.raises(Refusal) as refused:
         check(body, REQUESTS[kind])
     assert (refused.value.status, str(refused.value)) == (status, told)

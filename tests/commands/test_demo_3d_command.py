@@ -66,6 +66,6 @@ def test_the_whole_story(tmp_path, capsys):
     assert (tmp_path / "demo" / demos.RUN / "scores.json").is_file()
 
 
-def test_an_unknown_world_is_told_in_one_line(capsys):
+def test_an_unknown_world_is_reported_in_one_line(capsys):
     assert main(["demo", "--world", "4d"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

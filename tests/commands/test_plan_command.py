@@ -128,7 +128,7 @@ def test_many_paths_in_order_with_errors_in_their_places(capsys, tmp_path):
         (["--problems", "bad.json", "--to", "1:30"], "give one or the other"),
     ],
 )
-def test_bad_questions_are_told_in_one_line(capsys, tmp_path, options, message):
+def test_bad_questions_are_reported_in_one_line(capsys, tmp_path, options, message):
     (tmp_path / "bad.json").write_text('[{"from": [3, 5]}]')
     (tmp_path / "ends.json").write_text('[{"from": [3, 5], "to": 7}]')
     assert main(["plan", "room", "--walks", "test.npz", *options]) == 2

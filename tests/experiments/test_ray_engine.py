@@ -49,7 +49,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path: Path) -> None:
     assert "3 of 3 trials are scored already" in found["again"]
 
 
-def test_without_ray_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_line_that_installs_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r'`--engine ray` needs Ray: pip install "cogmap\[ray\]"'):
         cluster.cluster_cores()

@@ -73,7 +73,7 @@ def test_the_task_is_stored(learned: cogmap.Run) -> None:
         ("family", {"in_base": True}),
     ],
 )
-def test_folders_of_before_tasks_were_stored_open(
+def test_folders_from_before_tasks_were_stored_open(
     learned: cogmap.Run, tmp_path: Path, task: str, others: dict
 ) -> None:
     config_without(learned, tmp_path, "task")

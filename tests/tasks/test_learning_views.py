@@ -140,7 +140,7 @@ def test_a_map_of_views_is_built_planned_on_and_shown(tmp_path, capsys):
         (["--clusters", "0"], "`clusters` (=0) must be from 1"),
     ],
 )
-def test_bad_clusters_are_told_in_one_line(tmp_path, capsys, options, message):
+def test_bad_clusters_are_reported_in_one_line(tmp_path, capsys, options, message):
     path, _, _ = camera_log(tmp_path, "camera.npz", seed=0)
     assert main(["learn", str(path), "--out", str(tmp_path / "run"), *options]) == 2
     told = capsys.readouterr().err

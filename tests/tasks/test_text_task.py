@@ -80,7 +80,7 @@ def test_any_other_text_has_no_concepts(tmp_path: Path) -> None:
         (b"one two", "some words of a text must occur at least `least_count`"),
     ],
 )
-def test_bad_texts_are_told_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_bad_texts_are_reported_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "book.txt").write_bytes(content)
     with pytest.raises(BadWalks, match=told):
         read_text(tmp_path / "book.txt", TextReading())
