@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -146,11 +147,13 @@ def _states(
     A machine that held-out walks contradict, or can seldom be followed by, is wrong or not minimal: then its states are
     one more guess for the search, and it is taken only if the search's account predicts no more.
     """
-    folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures)
+    until = time.monotonic() + seconds
+    folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures, seconds / 2)
     if folded is not None and folded.followed >= _FOLLOWED:
         return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
-    found = find_states(held.kept, labels if folded is None else [*labels, folded.steps], seconds)
+    left = until - time.monotonic()
+    found = find_states(held.kept, labels if folded is None else [*labels, folded.steps], left)
     certain = fold_states(held, found)
     best = max(filter(None, (certain, folded)), key=lambda each: each.predicted, default=None)
     if best is not None and best.predicted >= trust(found.counts, held).by_map:

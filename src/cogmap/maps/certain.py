@@ -14,9 +14,10 @@ import numpy as np
 from cogmap.hmm.counts import UNKNOWN, Whole
 from cogmap.hmm.states import StateCounts, count_states
 from cogmap.hmm.steps import UNEXPLAINED
-from cogmap.maps.fold import Machine, Opinion, fold, fold_by_codes, history_tree, with_sure_moves
+from cogmap.maps.fold import Machine, Opinion, fold, history_tree, with_sure_moves
 from cogmap.maps.imagined import add_imagined
 from cogmap.maps.machine import classes_of_places
+from cogmap.maps.refold import Folded, fold_by_codes, refold, shortest
 from cogmap.maps.trust import HeldOut, trust
 from cogmap.records import Booleans, CognitiveMap, PredictedFutures, Walks
 from cogmap.search.account import Account
@@ -44,14 +45,27 @@ class Certainty:
         return self.machine.next_state[self.place_state[place], action] < 0
 
 
-def fold_codes(held: HeldOut, index: Whole, futures: PredictedFutures | None) -> Certainty | None:
-    """The machine of the kept walks by their codes (B, N); None if there is chance or it predicts too little."""
+def fold_codes(
+    held: HeldOut, index: Whole, futures: PredictedFutures | None, seconds: float
+) -> Certainty | None:
+    """The machine of the kept walks by their codes (B, N); None if there is chance or it predicts too little.
+
+    seconds: at the most, to look for a shorter one while it is not sure where all moves lead.
+    """
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
-    machines = fold_by_codes(held.kept, tree, index, futures)
-    trusted = [_trusted(machine, opinion, held) for machine, opinion in machines]
-    return max(filter(None, trusted), key=lambda each: each.predicted, default=None)  # the first of the best
+    folded = fold_by_codes(held.kept, tree, index, futures)
+    best = _most_trusted(folded, held)
+    if best is not None and best.unsure == 0:
+        return best
+    return _most_trusted(shortest([*refold(held.kept, tree, folded, seconds), *folded]), held)
+
+
+def _most_trusted(folded: list[Folded], held: HeldOut) -> Certainty | None:
+    """The machine that predicts most; of equals the first, which is the shortest."""
+    trusted = [_trusted(each.machine, each.opinion, held) for each in folded]
+    return max(filter(None, trusted), key=lambda each: each.predicted, default=None)
 
 
 def fold_states(held: HeldOut, found: Account) -> Certainty | None:

@@ -17,6 +17,7 @@ as on the pages of a shop, are states those of a Moore machine: histories with n
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -26,18 +27,14 @@ from numba import njit
 
 from cogmap.hmm.counts import UNKNOWN, Whole
 from cogmap.hmm.steps import UNEXPLAINED
-from cogmap.maps.opinions import Opinion, opinions
-from cogmap.records import Booleans, Integers, PredictedFutures, Walks
+from cogmap.maps.opinions import Opinion
+from cogmap.records import Booleans, Integers, Walks
 from cogmap.walks.offered import offered_actions
 
-_SHORTEST = 4  # accounts, of which the one is taken that predicts most
 # Histories on which the model agrees that outweigh one on which it does not. The surest come first, when the machine is
 # small and nothing else is known; what is left then has a machine to contradict.
 _FIRST_WEIGHT, _DECAY = 1000, 5
-_MOST_STATES = 3000  # more are no machine that the walks can teach
-_STEPS_A_STATE = (
-    20  # on average at the least: with noise in it, a tree folds into as many states as it has nodes
-)
+MOST_STATES = 3000  # more are no machine that the walks can teach
 _WITNESSES = 2  # against each other state that a move could have led to
 _MOST_CELLS = 1 << 24  # nodes times actions, some hundred megabytes while it is folded
 
@@ -61,6 +58,7 @@ class Machine:
     output: Integers  # (Q, A)
     shows: Whole  # (Q,) of the histories of a state
     steps: Whole  # (B, N) the state of each step of the walks that it was made from, -1 where it is not known
+    merges: Whole  # (K, 2) a history that was merged, and that of the state that it became, in their order
 
     @property
     def num_states(self) -> int:
@@ -89,8 +87,13 @@ def history_tree(walks: Walks) -> HistoryTree | None:
     return HistoryTree(node, child[:nodes], output[:nodes], visits[:nodes], shows)
 
 
-def fold(tree: HistoryTree, opinion: Opinion, most_states: int = _MOST_STATES) -> Machine:
-    """The machine of a tree; with more states than `most_states` it is not finished."""
+def fold(
+    tree: HistoryTree,
+    opinion: Opinion,
+    most_states: int = MOST_STATES,
+    refused: Sequence[tuple[int, int]] = (),
+) -> Machine:
+    """The machine of a tree; with as many states as `most_states` it is not finished. refused: merges not to make."""
     label = np.full(len(tree.visits), UNKNOWN, dtype=np.int64)
     there = tree.node >= 0
     label[tree.node[there]] = opinion.labels[there]
@@ -98,34 +101,16 @@ def fold(tree: HistoryTree, opinion: Opinion, most_states: int = _MOST_STATES) -
     noise = np.random.default_rng(opinion.seed).normal(0, opinion.disorder, len(label))
     order = tree.visits * np.exp(noise)
     said = (label, opinion.apart, opinion.same)
-    state, root_of = _fold(child, output, order, tree.shows, *said, most_states)
+    never = np.array(refused, dtype=np.int64).reshape(-1, 2)
+    state, root_of, merges = _fold(child, output, order, tree.shows, *said, most_states, never)
     after = child[root_of]  # (Q, A) a node of the tree
     return Machine(
         next_state=np.where(after >= 0, state[after], UNKNOWN).astype(np.int32),
         output=np.where(after >= 0, output[root_of], UNKNOWN).astype(np.int32),
         shows=tree.shows[root_of],
         steps=np.where(there, state[tree.node], UNKNOWN),
+        merges=merges,
     )
-
-
-def fold_by_codes(
-    walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None
-) -> list[tuple[Machine, Opinion]]:
-    """The machines with the shortest accounts that the model's codes lead to, and how these were read.
-
-    index: (B, N) the row of the predicted futures of each step, -1 for none.
-    """
-    most = min(_MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
-    found: dict[float, tuple[Machine, Opinion]] = {}
-    for opinion in opinions(walks, index, futures):
-        machine = fold(tree, opinion, most)
-        if machine.num_states == most:
-            if not found:
-                break  # no machine, or the model tells too little of it, however its codes are read
-            continue
-        found.setdefault(machine.length(walks.lengths), (machine, opinion))
-        most = min(most, 2 * found[min(found)][0].num_states)
-    return [found[length] for length in sorted(found)[:_SHORTEST]]
 
 
 def with_sure_moves(machine: Machine, walks: Walks, opinion: Opinion) -> Machine:
@@ -259,16 +244,20 @@ def _next_open(states: Any, root: Any, child: Any, number: Any, put_off: Any, vi
 
 @njit(cache=True)
 def _fold(
-    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, same: int, most_states: int
-) -> tuple[Any, Any]:
-    """(H,) the state of each node, -1 for none, and (Q,) the node of each state."""
+    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, same: int, most_states: int, refused: Any
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """(H,) the state of each node, -1 for none, (Q,) the node of each state, and (K, 2) nodes merged with states."""
     nodes, num_actions = child.shape
     root, number = np.arange(nodes), np.full(nodes, -1, dtype=np.int32)
     put_off, progress = np.zeros(nodes, dtype=np.bool_), False
     states = np.zeros(most_states, dtype=np.int64)
     queue = np.empty((nodes + 1, 2), dtype=np.int64)
     undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
+    merges, merged = np.empty((nodes, 2), dtype=np.int64), 0
     contradicted = {(-1, -1)}  # a node and a state; what was joined since adds to what contradicts
+    never = {(-1, -1)}
+    for pair in refused:
+        never.add((pair[0], pair[1]))
     number[0], found, weight = 0, 1, _FIRST_WEIGHT
     while found < most_states:
         node = _next_open(states[:found], root, child, number, put_off, visits)
@@ -283,7 +272,7 @@ def _fold(
             continue
         most, which, possible = 0, -1, False
         for state in range(found):
-            if (node, state) in contradicted:
+            if (node, state) in contradicted or (node, states[state]) in never:
                 continue
             balance, written, holds = _join(
                 states[state], node, weight, root, child, output, shows, label, apart, same, queue, undo
@@ -301,6 +290,8 @@ def _fold(
             for entry in range(written):  # visits of all that were joined
                 if undo[entry, 1] < 0:
                     visits[_find(root, undo[entry, 0])] += visits[undo[entry, 0]]
+            merges[merged, 0], merges[merged, 1] = node, states[which]
+            merged += 1
         elif possible:
             put_off[node] = True
         else:
@@ -310,7 +301,7 @@ def _fold(
     state_of = np.full(nodes, -1, dtype=np.int32)
     for node in range(nodes):
         state_of[node] = number[_find(root, node)]
-    return state_of, states[:found]
+    return state_of, states[:found], merges[:merged]
 
 
 @njit(cache=True)
