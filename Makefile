@@ -50,7 +50,7 @@ bench: setup
 	$(BIN)/python -m benchmarks
 
 campaign: setup
-	OMP_NUM_THREADS=1 $(BIN)/python -m campaigns  # goes on where it was stopped
+	OMP_NUM_THREADS=1 $(BIN)/python -m campaigns  # resumes where it was stopped
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache

@@ -25,10 +25,8 @@ from cogmap.walks.sample import sample_walks
 
 HEIGHT, WIDTH, OBSERVATIONS, WALKS, STEPS, CLONES = 15, 20, 4, 375, 400, 120
 DENSE_WALKS, OUR_WALKS = 4, 64  # that rounds are timed on
-ROUNDS = (
-    1,
-    40,
-)  # of ours that are timed: with random transitions, and when clones begin to find their places
+# The rounds of ours that are timed: with random transitions, and when clones begin to find their places.
+ROUNDS = (1, 40)
 LEAST_RATIO = 5.0
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from cogmap.environments import AliasedRoom
 from cogmap.evaluation.ged import true_map
-from cogmap.planning.localise import track, whereabouts
+from cogmap.planning.localise import estimated_nodes, track
 from cogmap.walks.sample import sample_walks
 
 MOST = 0.5  # of the filter's time, at 2,000 nodes
@@ -36,7 +36,7 @@ def compared(height: int, width: int) -> float:
         world, STEPS_A_NODE * world.num_positions // STEPS, STEPS, np.random.default_rng(0)
     )
     found, seen, done = true_map(world), walks.observations, walks.actions
-    elimination = seconds(lambda: whereabouts(found, seen, done, walks.lengths))
+    elimination = seconds(lambda: estimated_nodes(found, seen, done, walks.lengths))
     ratio = elimination / seconds(lambda: track(found, seen, done))
     told = f"{elimination:.3f} s, {ratio:.2f} of the filter's time"
     print(f"  {found.num_nodes:5d} nodes, {seen.size:6d} steps  {told}")

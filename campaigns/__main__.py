@@ -1,7 +1,7 @@
 """Run the campaigns: `python -m campaigns [--scale SHARE] [--out FOLDER] [kills | fuzz | requests | latency ...]`.
 
 What was done is kept in the folder: a campaign that is stopped writes the table of what it did, and goes on there when
-it is run again. On another commit it begins anew; with --keep only what failed, or was not done, is done on that one,
+it is run again. On another commit it starts over; with --keep only what failed, or was not done, is done on that one,
 and the table names the commit of each row.
 """
 
@@ -70,7 +70,7 @@ def kills(kept: Kept, folder: Path, scale: float) -> None:
 
 def fuzz(kept: Kept, folder: Path, scale: float) -> None:
     from campaigns.fuzz import BATCH, batch, batches, whole_again
-    from campaigns.readers import material
+    from campaigns.material import material
 
     files = folder / "fuzz" / "files"
     if not whole_again(files):
@@ -155,7 +155,7 @@ def main() -> int:
             for name in asked:
                 CAMPAIGNS[name](kept, given.out, given.scale)
     except KeyboardInterrupt:
-        print("stopped; the same command goes on")
+        print("stopped; the same command resumes")
     command = " ".join(["python -m campaigns", *sys.argv[1:]])
     rows = [row | {"command": command} for row in rows_of(kept) if row["campaign"] in asked]
     _write(given.results, rows)

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from campaigns.forked import forked, limit_memory
+from campaigns.material import material
 from campaigns.mutations import make_bombs, mutated
-from campaigns.readers import TARGETS, Target, material
+from campaigns.readers import TARGETS, Target
 
 MOST_SECONDS = 10  # of processor time, so that a busy machine fails no reader
 MOST_WAITING = 60  # seconds by the clock

@@ -10,7 +10,7 @@ from cogmap.evaluation.concepts import load_concepts
 from cogmap.report.layout import layout_map
 from cogmap.report.map_figures import concept_figure
 from cogmap.report.style import save_figure
-from cogmap.runs.folder import CONCEPTS_FILE
+from cogmap.runs.names import CONCEPTS_FILE
 
 run = load_run(sys.argv[1])
 concepts = load_concepts(run.folder / CONCEPTS_FILE, run.map.num_nodes)

@@ -21,7 +21,7 @@ from cogmap.experiments import Options, Trial, trials_of
 from cogmap.experiments.ledger import training_state
 from cogmap.experiments.places import Places
 from cogmap.experiments.tables import TABLES
-from cogmap.planning.localise import nodes_by_code, whereabouts
+from cogmap.planning.localise import estimated_nodes, nodes_by_code
 from cogmap.records import Codes, Integers, Truth, Walks
 from cogmap.report.curve_figures import (
     MODEL_COLOUR,
@@ -68,7 +68,7 @@ def merged(trial: Trial) -> Iterator[tuple[str, Figure]]:
     run = load_run(trial.folder)
     walks, truth, codes, _ = read(trial, run)
     found = run.paper_map
-    nodes = whereabouts(found, walks.observations, walks.actions, walks.lengths, codes)
+    nodes = estimated_nodes(found, walks.observations, walks.actions, walks.lengths, codes)
     several = node_places(nodes, walks.step_mask(), found.num_nodes, truth).merged
     yield "merged", map_figure(found, layout_map(found), several)
 

@@ -6,7 +6,7 @@ python scripts/chance_trials.py [NAME ...] [--seed 0] [--minutes 6 | --steps N] 
 Names: slip10, slip20, slip30 and noise10, noise20 (rooms of 8x10 with 4 colours), lake (FrozenLake 8x8), cliff, taxi.
 Logs have 1024 walks of 400 steps, scores are on 64 other walks. Truth is used only to score. Rows go to --out.
 The search was made better on seed 0 of the rooms: another seed says more.
-A run that is in --runs already is not trained again; --remap builds its map anew, within --minutes.
+A run that is in --runs already is not trained again; --remap builds its map again, within --minutes.
 """
 
 from __future__ import annotations

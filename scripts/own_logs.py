@@ -22,7 +22,7 @@ import numpy as np
 import cogmap
 from cogmap.experiments.commits import current_commit
 from cogmap.experiments.csv_rows import append_row
-from cogmap.planning.localise import whereabouts
+from cogmap.planning.localise import estimated_nodes
 from cogmap.records import Integers, Truth, Walks
 from cogmap.walks.views import ViewWalks
 
@@ -40,7 +40,7 @@ STEPS = {
 
 
 def distinguishable(walks: Walks, truth: Truth) -> Integers:
-    """(P,) the class of each position: no moves that the walks made tell two positions of one class apart."""
+    """(P,) the class of each position: no moves that the walks made distinguish two positions of one class."""
     group = np.asarray(truth.world.observation).astype(np.int64)
     legal = truth.world.legal_actions()
     while True:
@@ -60,7 +60,7 @@ def compared(run: cogmap.Run, walks: Walks, truth: Truth) -> dict[str, object]:
     places = group[truth.positions]
     visited = np.unique(places[mask])
     codes, _ = run.encode(walks)
-    nodes = whereabouts(found, walks.observations, walks.actions, walks.lengths, codes)
+    nodes = estimated_nodes(found, walks.observations, walks.actions, walks.lengths, codes)
     known = mask & (nodes >= 0)
     table = np.zeros((found.num_nodes, len(group)))
     np.add.at(table, (nodes[known], places[known]), 1)

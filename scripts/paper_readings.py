@@ -70,9 +70,8 @@ def constrained_lengths(world: TableWorld, truth: Truth, rng: np.random.Generato
     for seen in range(world.num_observations):
         asked = avoid == seen
         ours[asked] = optimal_distances(world, (seen,))[start[asked], goal[asked]]
-        cost = 1 + 1e6 * (
-            world.observation[target] == seen
-        )  # a forbidden position costs more than any detour
+        # A forbidden position costs more than any detour.
+        cost = 1 + 1e6 * (world.observation[target] == seen)
         graph = csr_array((cost, (source, target)), shape=(world.num_positions,) * 2)
         fewest[asked] = dijkstra(graph)[start[asked], goal[asked]] % 1e6
     return {

@@ -1,7 +1,10 @@
 """The command line as a user meets it: quick, one clear line for what went wrong, no traceback."""
 
+import ast
+import itertools
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -133,7 +136,7 @@ def test_a_tyro_without_the_hook_tells_errors_itself(capsys, monkeypatch):
         ),
     ],
 )
-def test_what_stops_a_command_is_told_in_one_line(capsys, monkeypatch, error, code, line):
+def test_what_stops_a_command_is_reported_in_one_line(capsys, monkeypatch, error, code, line):
     def stop(arguments):
         raise error
 
@@ -155,3 +158,15 @@ def test_a_reader_that_leaves_is_no_error():
     command = f"{sys.executable} -m cogmap --help | true"
     ended = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert ended.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "name", [*(f"commands/{name}" for name in cli.COMMANDS), "experiments/trials", "experiments/engine"]
+)
+def test_the_help_of_an_option_is_one_line(name):
+    """Of several lines tyro keeps the breaks, wherever they are."""
+    path = Path(cli.__file__).parent / f"{name}.py"
+    for kind in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for option, meaning in itertools.pairwise(kind.body if isinstance(kind, ast.ClassDef) else ()):
+            if isinstance(option, ast.AnnAssign) and isinstance(meaning, ast.Expr):
+                assert "\n" not in ast.literal_eval(meaning.value), ast.unparse(option)

@@ -41,6 +41,8 @@ def test_the_api_page_has_every_public_name(site: Path) -> None:
 def test_fields_and_parameters_are_explained(site: Path) -> None:
     page = re.sub(r"<[^>]+>", "", (site / "docs" / "api.html").read_text(encoding="utf-8"))
     assert "observations: Integers: (B, N)" in page, "of Walks"
+    wrapped = re.findall(r"^.*\w+: .*\($", page, re.M)
+    assert not wrapped, "a field and its comment must be on one line, or the page loses what follows"
     assert "\nsure: the certainty" in page, "of Navigator"
 
 

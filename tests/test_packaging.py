@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-import cogmap.records
+import cogmap
 
 ROOT = Path(__file__).parents[1]
-PACKAGE = Path(cogmap.records.__file__).parent
+PACKAGE = Path(cogmap.__file__).parent
 EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
 
 # Two places that look alike to a pair of numbers each, a ring of four; learned with MuJoCo out of reach.

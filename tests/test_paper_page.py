@@ -57,7 +57,7 @@ def test_models_are_not_mistaken_for_one_another(part: Part) -> None:
     assert [ours.label for ours in part("rows").models(rows, f"{name}, clones")] == [f"{name}, clones, gru"]
 
 
-def test_what_is_worse_than_the_papers_is_told_and_what_is_better_is_not(part: Part) -> None:
+def test_what_is_worse_than_the_papers_is_reported_and_what_is_better_is_not(part: Part) -> None:
     name = "TDB(S=3, M=1)"  # the paper: 99.06 %, 99.55 %, 1.00, 0.124
     figures = {"test_accu": 0.95, "imp_fallback": 1.0, "ratio_sp": 1.2, "norm_ged": 0.02}
     rows = [row(f"{name}, gru", "minimal", *figure) for figure in figures.items()]

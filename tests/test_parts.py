@@ -96,7 +96,7 @@ def test_leftovers_are_removed_without_following_links(tmp_path: Path) -> None:
     assert sorted(each.name for each in run.rglob("*")) == ["figures", "linked"]
 
 
-def test_a_full_disk_is_told_of_what_is_written_and_not_of_what_is_read(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_of_what_is_written_and_not_of_what_is_read(tmp_path: Path) -> None:
     (tmp_path / "read").touch()
     full = OSError(errno.ENOSPC, "No space left on device")
     with (

@@ -1,9 +1,9 @@
 """The bench of worlds: `make bench-worlds`, or `python -m benchmarks.worlds` with options.
 
-TDB by a GRU beside methods of other schools, on logs of every world and of 200,000, 50,000 and 10,000 steps, each cell
+TDB by a GRU beside other methods, on logs of every world and of 200,000, 50,000 and 10,000 steps, each cell
 in a process and a thread of its own. `--methods` and `--sizes` ask for others: the transformer, 1,000,000 steps.
 A cell that was measured is not measured again, so that the bench may be killed at any time; `--again` with `--methods
-tdb` measures one method anew. Rows go to results/worlds.csv as they come, pictures beside it. `--table` measures
+tdb` measures one method again. Rows go to results/worlds.csv as they come, pictures beside it. `--table` measures
 nothing and prints the tables of docs/comparison.md.
 """
 
@@ -36,7 +36,7 @@ def main() -> int:
         "--minutes", type=float, default=None, help="for each method and log, at the most; by default 1 to 10"
     )
     parser.add_argument("--jobs", type=int, default=None)
-    parser.add_argument("--again", action="store_true", help="measure cells anew that were measured")
+    parser.add_argument("--again", action="store_true", help="measure again what is measured")
     parser.add_argument("--out", type=Path, default=Path("runs/worlds"))
     parser.add_argument("--results", type=Path, default=Path("results"))
     parser.add_argument(

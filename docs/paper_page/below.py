@@ -32,7 +32,7 @@ BELOW = """\
 
 Every figure of ours that is worse than the paper's mean, by the paper's own builder first."""
 
-SMALLEST = {"test_accu": 0.05, "imp_fallback": 0.5, "ratio_sp": 0.01, "norm_ged": 0.005}  # gap that is told
+SMALLEST = {"test_accu": 0.05, "imp_fallback": 0.5, "ratio_sp": 0.01, "norm_ged": 0.005}  # gap that is listed
 
 
 @dataclass(frozen=True)

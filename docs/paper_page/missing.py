@@ -13,8 +13,8 @@ from paper_page.rows import RESULTS, table
 MISSING = """\
 ## Not run
 
-Trials of `cogmap reproduce all` without rows, some {hours} core-hours by what was measured of their like. {older} more
-trials have rows of before (¹): some {again} core-hours to train and score them again, with `cogmap reproduce all`."""
+Trials of `cogmap reproduce all` without rows, some {hours} core-hours by the time that similar ones took. {older} more
+trials have older rows (¹): some {again} core-hours to train and score them again, with `cogmap reproduce all`."""
 
 
 def missing() -> str:

@@ -19,7 +19,7 @@ LADDER = """\
 One model, TDB(S=3, M=1), in one 6x8 room, from the preset `paper` to the preset `fast`, one switch a rung
 (`cogmap reproduce ladder`). All transformers have the size of the fast preset in this room (width 64, three layers,
 windows of 100 steps). Each rung has as many steps as take four processor minutes (`python scripts/ladder_steps.py`),
-fewer where it ends by itself; rung 1 has those of a row of before, about three minutes. There are 48 places."""
+fewer where it ends by itself; rung 1 has those of an older row, about three minutes. There are 48 places."""
 
 
 def training_steps(tables: dict[str, list[Row]]) -> str:
@@ -44,7 +44,7 @@ def training_steps(tables: dict[str, list[Row]]) -> str:
         (
             TRAINING,
             "Steps until 98 % in the 15x20 room (ours: of held-out walks, evaluated every 50 steps; a dash: [not "
-            "run](#not-run), or rows of before this was measured):",
+            "run](#not-run), or older rows without it):",
             table(head, room),
             "Accuracy after 1,000 steps in 3D rooms, per cent (ours: of held-out walks, at the end where a training "
             "ended before):",

@@ -1,4 +1,4 @@
-"""Learns a map of a place from what an agent saw and did there, although many spots look alike, and plans on it."""
+"""Learn a map of a place from what an agent saw and did there, even where many spots look alike, and plan on it."""
 
 from __future__ import annotations
 

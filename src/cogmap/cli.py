@@ -1,4 +1,4 @@
-"""The command line: a table of commands, of which only the one that is named gets imported.
+"""The command line: a table of commands, of which only the one that is asked for is imported.
 
 A command is a module with `run(args)` and `Args`: a dataclass, or a union of some, whose fields are options.
 """
@@ -21,40 +21,36 @@ from cogmap.signals import Terminated, raised_when_terminated
 from cogmap.version import __version__
 
 COMMANDS = {  # name: (module, what it does)
-    "demo": ("cogmap.commands.demo", "the whole story on a small room, with pictures, in minutes"),
+    "demo": ("cogmap.commands.demo", "learn a small room from start to end, with pictures, in minutes"),
     "walk": ("cogmap.commands.walk", "sample walks in a world and write them to a file"),
     "ginc": (
         "cogmap.commands.ginc",
-        "make the GINC text set again, byte for byte, with its truth and ceiling",
+        "generate the GINC text set, byte for byte, with its truth and ceiling",
     ),
     "convert": ("cogmap.commands.convert", "convert walks of any size to another format, part by part"),
-    "check": ("cogmap.commands.check", "say what a walks file holds, and what is odd about it"),
-    "learn": ("cogmap.commands.learn", "train on walks, encode them, build the map: a run folder"),
-    "plan": ("cogmap.commands.plan", "find shortest paths between moments of walks, on a run's map"),
+    "check": ("cogmap.commands.check", "summarise a walks file, and warn about what looks wrong in it"),
+    "learn": ("cogmap.commands.learn", "train on walks, encode them and build the map, into a run folder"),
+    "plan": ("cogmap.commands.plan", "plan shortest paths on a run's map"),
     "policy": (
         "cogmap.commands.policy",
-        "find the best action at every node, where moves are a matter of chance",
+        "compute the best action at every node, for worlds with chance",
     ),
     "evaluate": ("cogmap.commands.evaluate", "score a run on test walks against their truth"),
     "compare": (
         "cogmap.commands.compare",
-        "learn a log by TDB and by methods of other schools: one table, two pictures",
+        "compare TDB with CSCG, automata learners and n-grams on one log",
     ),
     "report": ("cogmap.commands.report", "write report.html, a page that opens offline, and its figures"),
-    "serve": ("cogmap.commands.serve", "the map explorer in a browser, on this machine only"),
-    "map": ("cogmap.commands.map", "build the map of some walks with a trained model, or export a run's map"),
-    "reproduce": ("cogmap.commands.reproduce", "run one of the paper's tables here, and write its rows"),
+    "serve": ("cogmap.commands.serve", "open the map explorer in a browser, on this machine only"),
+    "map": ("cogmap.commands.map", "build the map of other walks with a run's model, or export a run's map"),
+    "reproduce": ("cogmap.commands.reproduce", "run one of the paper's tables, and write its rows"),
     "doctor": (
         "cogmap.commands.doctor",
-        "say what is installed, what is missing, and the line that installs it",
+        "list what is installed, what is missing, and how to install it",
     ),
 }
-BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = (
-    2,
-    141,
-    130,
-    143,
-)  # exit codes, all but the first as shells have them
+# Exit codes; all but the first are those of shells.
+BAD_INPUT, BROKEN_PIPE, INTERRUPTED, TERMINATED = 2, 141, 130, 143
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -88,10 +84,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return _fail("stopped", INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read our output has left, as `head` does. Python flushes once more at exit: into nothing.
+        # The reader of our output is gone, as `head` does it. Python flushes once more at exit: into nothing.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return BROKEN_PIPE
-    except OSError as error:  # a path that no file can have, a disk that fails: nothing of ours
+    except OSError as error:  # a path that no file can have, a disk that fails: not a bug of ours
         where = "" if error.filename is None else f": {error.filename!s:.80}"
         return _fail(f"{error.strerror or error}{where}", BAD_INPUT)
     return 0
@@ -123,18 +119,18 @@ def _help() -> str:
         [
             "usage: cogmap COMMAND [OPTIONS]",
             "",
-            "Learns a map of a place from what an agent saw and did there, and plans on it.",
+            "Learn a map of a place from what an agent saw and did there, and plan on it.",
             "",
             "commands:",
             *lines,
             "",
-            "`cogmap COMMAND --help` tells the options of a command, `cogmap --version` the version.",
+            "`cogmap COMMAND --help` lists the options of a command, `cogmap --version` prints the version.",
         ]
     )
 
 
 def _parse(command: ModuleType, name: str, arguments: list[str]) -> Any:
-    """The command's `Args` from its options; wrong ones are told in one line."""
+    """The command's `Args` from its options; wrong ones are reported in one line."""
     import tyro
 
     def refuse(event: Any) -> None:
@@ -148,12 +144,12 @@ def _parse(command: ModuleType, name: str, arguments: list[str]) -> Any:
             args=arguments,
             prog=f"cogmap {name}",
             description=command.__doc__,
-            config=(tyro.conf.FlagCreatePairsOff,),
+            config=(tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone),
         )
 
 
 def _refused_by(refuse: Callable[[Any], None]) -> AbstractContextManager[None]:
-    """Have tyro hand its errors to us. Its hook is not public yet: without it tyro tells them itself, in a box."""
+    """Have tyro hand its errors to us. Its hook is not public yet: without it tyro prints them itself, in a box."""
     try:
         from tyro._errors import on_parse_error
     except ImportError:

@@ -139,12 +139,12 @@ def open_file(path: str | Path, error: type[CogmapError], pipes: bool = False) -
 
 
 def _opened(path: str | Path, pipes: bool) -> IO[bytes]:
-    """Opening a pipe that nobody writes to would wait for ever, so it is opened without waiting."""
+    """Opening a pipe that nobody writes to would wait forever, so it is opened without waiting."""
     try:
         if b"\0" in os.fsencode(path):
             raise OSError(errno.EINVAL, "the path holds a NUL")
     except UnicodeEncodeError:
-        raise OSError(errno.EINVAL, "the path is no text") from None
+        raise OSError(errno.EINVAL, "the path is not valid text") from None
     waiting = 0 if pipes else getattr(os, "O_NONBLOCK", 0)
     return open(path, "rb", opener=lambda name, flags: os.open(name, flags | waiting))
 
@@ -173,7 +173,7 @@ def read_json(path: str | Path, error: type[CogmapError], *, nan: bool = False, 
 
 
 def parse_json(text: str, *, nan: bool = False) -> Any:
-    """The value of a JSON text; a ValueError for all that is none, however deep or long."""
+    """The value of a JSON text; a ValueError for anything else, however deep or long."""
     try:
         value = json.loads(text) if nan else _FINITE.decode(text)
         if "\\u" in text:

@@ -50,9 +50,8 @@ def _remove_dead(path: Path) -> None:
     """Remove what killed processes left of this path: what can be locked. What they moved away comes back."""
     if fcntl is None:
         return
-    named = re.compile(
-        re.escape(f".{path.name}.") + r"[a-z0-9_]{8}" + re.escape(PART)
-    )  # as tempfile names them
+    # The names that tempfile makes.
+    named = re.compile(re.escape(f".{path.name}.") + r"[a-z0-9_]{8}" + re.escape(PART))
     with os.scandir(path.parent) as entries:
         found = [Path(entry.path) for entry in entries if named.fullmatch(entry.name)]
     for part in found:

@@ -50,7 +50,7 @@ def noted_signals() -> Iterator[Noted]:
 
 @contextmanager
 def handled(handler: Handler) -> Iterator[None]:
-    """Have Ctrl-C and SIGTERM handled so during the block; whoever set handlers of their own knows better."""
+    """Handle Ctrl-C and SIGTERM by this function during the block; handlers that the program has set are kept."""
     if not _in_main_thread():
         yield
         return

@@ -21,17 +21,8 @@ class Requests:
         self.app = application(run, walks, problems=20, history=50)  # small, so that "too much" is met often
         self.statuses: dict[int, int] = {}
         self.schema = schemathesis.openapi.from_asgi("/api/openapi.json", self.app.asgi, headers=HOST)
-        refusals = [
-            "400",
-            "403",
-            "404",
-            "405",
-            "409",
-            "413",
-            "415",
-            "422",
-            "429",
-        ]  # those of docs/explorer_api.md
+        # Those of docs/explorer_api.md.
+        refusals = ["400", "403", "404", "405", "409", "413", "415", "422", "429"]
         self.schema.config.checks.negative_data_rejection.expected_statuses = refusals
 
     @property

@@ -17,7 +17,7 @@ from cogmap.evaluation.scores import Scores
 from cogmap.maps.store import save_map
 from cogmap.models.config import ModelConfig
 from cogmap.records import TableWorld
-from cogmap.runs.folder import save_config
+from cogmap.runs.stored import save_config
 from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import save_walks

@@ -106,7 +106,7 @@ def test_a_goal_by_sight_and_what_to_avoid_by_label(client):
     assert around["avoided"] == (not {0, 2} & set(around["observations"][1:-1]))
 
 
-def test_no_way_round_is_told(client):
+def test_no_way_round_is_reported(client):
     every = {"start": 0, "goal": 47, "avoid": [0, 1, 2, 3]}
     assert client.post("/api/plan", json=every).json()["avoided"] is False
     strict = client.post("/api/plan", json={**every, "strict": True})
@@ -180,7 +180,7 @@ def test_without_truth_the_map_is_the_world(blind):
     assert blind.post("/api/walks", json={"position": 9}).json()["world"] == "map"
 
 
-def test_an_unknown_label_is_told_as_on_the_command_line(client):
+def test_an_unknown_label_is_reported_as_on_the_command_line(client):
     answer = client.post("/api/plan", json={"start": 0, "showing": "purple"})
     assert answer.status_code == 404
     assert "which knows red, green, blue, grey; got 'purple'" in answer.json()["error"]

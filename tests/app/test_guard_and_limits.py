@@ -130,7 +130,7 @@ def test_a_foreign_host_or_origin_is_refused(client):
         (b'{"start": 0, "showing": "\\ud800"}', 404, "`goal` must be an observation of the map"),
     ],
 )
-def test_a_bad_body_is_told_rule_first(client, body, status, told):
+def test_a_bad_body_is_reported_rule_first(client, body, status, told):
     answer = client.post("/api/plan", content=body, headers={"content-type": "application/json"})
     assert answer.status_code == status
     assert told in answer.json()["error"]
@@ -183,7 +183,7 @@ def test_a_bad_body_is_told_rule_first(client, body, status, told):
         (StepRequest, {"action": -1}, 422, "`action` must be an integer or a string, got -1"),
     ],
 )
-def test_every_broken_rule_is_told_with_the_value(kind, body, status, told):
+def test_every_broken_rule_is_reported_with_the_value(kind, body, status, told):
     with pytest.raises(Refusal) as refused:
         check(body, REQUESTS[kind])
     assert (refused.value.status, str(refused.value)) == (status, told)
@@ -236,7 +236,7 @@ def test_too_many_at_once_are_asked_to_wait(folder):
 def test_a_method_that_an_address_does_not_know(client):
     answer = client.request("PUT", "/api/plan")
     assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
-    assert answer.json() == {"error": "this address does not know the method"}
+    assert answer.json() == {"error": "this address does not allow the method"}
 
 
 def test_a_bug_of_ours_is_no_traceback(folder, monkeypatch, caplog):

@@ -5,10 +5,11 @@ import json
 import os
 import socket
 import threading
-from dataclasses import replace
+from contextlib import asynccontextmanager
 
 import numpy as np
 import pytest
+from edgeless_maps import edgeless_map
 from served_runs import application, client_of, found_map, opened, write_run
 
 from cogmap.app import shown_map
@@ -26,18 +27,29 @@ def folder(tmp_path_factory):
     return write_run(tmp_path_factory.mktemp("attacked"))
 
 
-async def exchanged(app, sent, seconds=0.2, parts=()):
-    """What a server answers to bytes until it closes the connection."""
+@asynccontextmanager
+async def serving(app, seconds, log_level="error"):
+    """A server whose connections may do nothing for so many seconds; gives it and its address."""
     import uvicorn
 
-    config = uvicorn.Config(app, http=patient_protocol(seconds), log_level="error", lifespan="off")
+    config = uvicorn.Config(app, http=patient_protocol(seconds), log_level=log_level, lifespan="off")
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         server = uvicorn.Server(config)
-        serving = asyncio.create_task(server._serve([listening]))
+        task = asyncio.create_task(server._serve([listening]))
         while not server.started:
             await asyncio.sleep(0.01)
-        reader, writer = await asyncio.open_connection(*listening.getsockname())
+        try:
+            yield server, listening.getsockname()
+        finally:
+            server.should_exit = True
+            await task
+
+
+async def exchanged(app, sent, seconds=0.2):
+    """What a server answers to bytes until it closes the connection."""
+    async with serving(app, seconds) as (_, address):
+        reader, writer = await asyncio.open_connection(*address)
         writer.write(sent)
         try:
             return await reader.read()
@@ -45,8 +57,6 @@ async def exchanged(app, sent, seconds=0.2, parts=()):
             return b""
         finally:
             writer.close()
-            server.should_exit = True
-            await serving
 
 
 def test_a_request_that_never_ends_is_closed(folder):
@@ -76,21 +86,11 @@ def test_an_answer_that_nobody_takes_is_closed():
             ended.set()
 
     async def stuck():
-        import uvicorn
-
-        config = uvicorn.Config(endless, http=patient_protocol(0.2), log_level="critical", lifespan="off")
-        with socket.socket() as listening:
-            listening.bind(("127.0.0.1", 0))
-            server = uvicorn.Server(config)
-            serving = asyncio.create_task(server._serve([listening]))
-            while not server.started:
-                await asyncio.sleep(0.01)
-            with socket.create_connection(listening.getsockname()) as client:
+        async with serving(endless, 0.2, log_level="critical") as (server, address):
+            with socket.create_connection(address) as client:
                 client.sendall(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
                 while server.server_state.connections or not lines:  # closed without our reading anything
                     await asyncio.sleep(0.01)
-            server.should_exit = True
-            await serving
 
     lines, ended = [], threading.Event()
     asyncio.run(stuck())
@@ -220,16 +220,7 @@ def test_columns_are_encoded_as_json_in_pieces_too(monkeypatch):
 
 def test_a_map_in_very_many_pieces_is_not_laid_out(tmp_path, monkeypatch):
     few = found_map()
-    none = np.zeros(0, dtype=np.int32)
-    pieces = replace(
-        few,
-        edge_probability=None,
-        edge_imagined=None,
-        edge_source=none,
-        edge_action=none,
-        edge_target=none,
-        edge_support=none,
-    )
+    pieces = edgeless_map(few.node_observation, few.num_observations, few.num_actions)
     monkeypatch.setattr(shown_map, "_MOST_PIECES", 40)
     monkeypatch.setattr(shown_map, "layout_map", lambda found: pytest.fail("it was laid out"))
     save_map(tmp_path / "map.npz", pieces)

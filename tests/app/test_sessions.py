@@ -134,7 +134,7 @@ def test_history_is_bounded(folder):
     assert walk["history"]["actions"] == [3, 2, 3, 2]
 
 
-def test_an_unknown_place_or_action_is_told(client):
+def test_an_unknown_place_or_action_is_reported(client):
     assert "0 to 47, got 48" in client.post("/api/walks", json={"position": 48}).json()["error"]
     answer = client.post("/api/walks", json={"position": 4, "actions": ["north"]})
     assert (answer.status_code, answer.json()["error"]) == (

@@ -72,7 +72,7 @@ def test_a_damaged_map_leaves_the_last_whole_one(served, damage):
     assert client.get("/api/live").json()["problems"] == []
 
 
-def test_a_deleted_run_is_still_shown_and_its_loss_told(served):
+def test_a_deleted_run_is_still_shown_and_its_loss_is_reported(served):
     run, watcher, client = served
     shutil.rmtree(run)
     watcher.refresh()

@@ -88,5 +88,5 @@ def test_the_missing_extra_names_its_line(coffee, monkeypatch):
 
 def test_a_search_without_end_is_ended(coffee):
     pytest.importorskip("aalpy")
-    with pytest.raises(BadConfig, match=r"did not come to an end within 0 minutes"):
+    with pytest.raises(BadConfig, match=r"did not finish within 0 minutes"):
         learn_automaton(coffee[1], "edsm", minutes=0.0)

@@ -88,9 +88,8 @@ def test_dense_blocks_take_less_than_two_dense_tables():
     walks = some_walks((400, 400), observations=2)
     model = CloneBlocks(walks, 20, 0)
     assert model.num_states == 40
-    assert (
-        model.nbytes == 6 * 2 * 40 * 40
-    )  # a dense table and its counts in 32 bits have 8 bytes a transition
+    # A dense table and its counts in 32 bits have 8 bytes a transition.
+    assert model.nbytes == 6 * 2 * 40 * 40
 
 
 def test_rounds_never_lower_the_likelihood_without_a_pseudocount():

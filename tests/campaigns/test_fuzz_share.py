@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from campaigns.fuzz import command_input, file_input
-from campaigns.readers import TARGETS, Target, material
+from campaigns.material import material
+from campaigns.readers import TARGETS, Target
 
 INPUTS = 40
 COMMANDS = 60

@@ -17,7 +17,7 @@ from cogmap.evaluation.ged import true_map
 from cogmap.experiments import demos
 from cogmap.maps.store import save_map
 from cogmap.report import room3d_film, room3d_page
-from cogmap.runs.folder import MAP_FILES
+from cogmap.runs.names import MAP_FILES
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth
@@ -34,10 +34,8 @@ def short_training(walks, folder, **choices):
     run = learn(walks, folder, **choices | little)
     truth = load_truth(folder.parents[1] / "room.npz", walks)
     _, seen = run.quantizer.walks_and_truth(walks, truth)
-    known = {
-        "code_tuples": np.zeros((1, 4), dtype=int),
-        "code_node": np.array([-1]),
-    }  # places go by views alone
+    # No code stands for a place: the agent is found by its views.
+    known = {"code_tuples": np.zeros((1, 4), dtype=int), "code_node": np.array([-1])}
     save_map(folder / MAP_FILES["minimal"], replace(true_map(seen.world), kind="minimal", **known))
     return load_run(folder)
 
@@ -68,6 +66,6 @@ def test_the_whole_story(tmp_path, capsys):
     assert (tmp_path / "demo" / demos.RUN / "scores.json").is_file()
 
 
-def test_an_unknown_world_is_told_in_one_line(capsys):
+def test_an_unknown_world_is_reported_in_one_line(capsys):
     assert main(["demo", "--world", "4d"]) == 2
     assert capsys.readouterr().err.count("\n") == 1

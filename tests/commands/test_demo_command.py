@@ -16,17 +16,15 @@ from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
 from cogmap.experiments import demos
 from cogmap.maps.store import save_map
-from cogmap.runs.folder import MAP_FILES
+from cogmap.runs.names import MAP_FILES
 from cogmap.runs.run import load_run
 from cogmap.tasks.learning import learn
 from cogmap.walks.truth_store import load_truth
 
 ROOM = AliasedRoom(4, 5, observations=4, seed=0)
 SIZES = {"HEIGHT": 4, "WIDTH": 5, "ROOM_WALKS": (12, 6)}
-BY_SIGHT = {
-    "code_tuples": np.zeros((1, 1), dtype=np.int32),
-    "code_node": np.array([-1]),
-}  # no code tells a place
+# No code stands for a place: the agent is found by what it sees.
+BY_SIGHT = {"code_tuples": np.zeros((1, 1), dtype=np.int32), "code_node": np.array([-1])}
 
 
 def learn_little(walks, out, **options):

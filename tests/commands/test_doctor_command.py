@@ -49,7 +49,7 @@ def test_what_only_an_older_python_can_have_is_not_missed():
     assert installation.requirements(lines[1:]) == {"core": [], "3d": ["labmaze"]}
 
 
-def test_where_nothing_draws_the_line_that_mends_it_is_told(capsys, monkeypatch):
+def test_where_nothing_draws_the_line_that_fixes_it_is_reported(capsys, monkeypatch):
     monkeypatch.setattr(installation, "opens_gl", lambda backend: False)
     monkeypatch.setattr(installation, "_version", lambda name: "1.0")
     assert main(["doctor"]) == 0

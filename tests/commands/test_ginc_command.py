@@ -71,7 +71,7 @@ def test_two_sets_of_one_seed_are_one_set(tmp_path: Path, capsys: pytest.Capture
         (["--ceiling", "--prompt-lengths", "1"], "`prompt_lengths` must be at least 2 each, got 1"),
     ],
 )
-def test_what_makes_no_sense_is_told_in_a_line(
+def test_what_makes_no_sense_is_reported_in_a_line(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], line: str
 ) -> None:
     (tmp_path / "something").touch()

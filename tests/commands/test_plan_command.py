@@ -13,8 +13,8 @@ from cogmap.evaluation.ged import true_map
 from cogmap.evaluation.scores import Scores
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes
-from cogmap.runs.folder import save_config
 from cogmap.runs.run import Run
+from cogmap.runs.stored import save_config
 from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks
 from cogmap.walks.store import load_walks, save_walks
@@ -88,7 +88,7 @@ def test_as_text(capsys):
     assert "actions: " in shown
     assert set(shown.split(": ")[1].split()) <= set(WORLD.action_labels)
     assert main(["plan", "room", "--walks", "test.npz", "--from", "3:5", "--to", "3:5"]) == 0
-    assert capsys.readouterr().out == "no action: it is there already\n"
+    assert capsys.readouterr().out == "no action: already at the goal\n"
 
 
 def test_the_nearest_place_that_shows_something(capsys):
@@ -128,7 +128,7 @@ def test_many_paths_in_order_with_errors_in_their_places(capsys, tmp_path):
         (["--problems", "bad.json", "--to", "1:30"], "give one or the other"),
     ],
 )
-def test_bad_questions_are_told_in_one_line(capsys, tmp_path, options, message):
+def test_bad_questions_are_reported_in_one_line(capsys, tmp_path, options, message):
     (tmp_path / "bad.json").write_text('[{"from": [3, 5]}]')
     (tmp_path / "ends.json").write_text('[{"from": [3, 5], "to": 7}]')
     assert main(["plan", "room", "--walks", "test.npz", *options]) == 2

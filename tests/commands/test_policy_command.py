@@ -12,7 +12,7 @@ from cogmap.errors import BadRun
 from cogmap.evaluation.chance import true_chance_map
 from cogmap.maps.store import load_map, save_map
 from cogmap.models.config import ModelConfig
-from cogmap.runs.folder import save_config
+from cogmap.runs.stored import save_config
 from cogmap.training.config import TrainingConfig
 from cogmap.walks.sample import sample_walks
 

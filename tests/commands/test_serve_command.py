@@ -85,7 +85,7 @@ def test_killed_in_the_middle_and_started_again_it_opens(run_folder):
         assert plan(address_in(line))["nodes"][-1] == 20
 
 
-def test_a_taken_port_is_told_and_the_next_free_one_taken(run_folder, capsys):
+def test_a_taken_port_is_reported_and_the_next_free_one_taken(run_folder, capsys):
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         assert main(["serve", str(run_folder), "--port", str(port)]) == 2
@@ -104,7 +104,7 @@ def test_a_taken_port_is_told_and_the_next_free_one_taken(run_folder, capsys):
         (["{run}", "--prot", "1"], "see `cogmap serve --help`"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_one_line(run_folder, capsys, arguments, told):
+def test_what_cannot_be_served_is_reported_in_one_line(run_folder, capsys, arguments, told):
     assert main(["serve", *(argument.format(run=run_folder) for argument in arguments)]) == 2
     error = capsys.readouterr().err
     assert told in error

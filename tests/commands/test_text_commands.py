@@ -65,7 +65,7 @@ def test_a_text_gets_a_report_of_its_own(run: Path, capsys: pytest.CaptureFixtur
         (["--words", "--splice", "2"], "`splice` (=2.0) must be from 0 to 1"),
     ],
 )
-def test_impossible_choices_are_told_in_one_line(
+def test_impossible_choices_are_reported_in_one_line(
     book: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str], told: str
 ) -> None:
     assert main(["learn", str(book), "--out", str(tmp_path / "run"), *options]) == 2

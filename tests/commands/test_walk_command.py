@@ -276,9 +276,8 @@ def test_slips_repeats_and_a_known_start():
     assert (walks.actions[:, 1:] == walks.actions[:, :-1]).mean() > 0.7
     here, there = truth.positions[:, :-1], truth.positions[:, 1:]
     assert (truth.world.next_position[here, walks.actions] != there).any()
-    assert (
-        truth.world.move_probability.max() == 0.75
-    )  # at a corner, where two intended moves and two slips stay
+    # At a corner, where two intended moves and two slips stay.
+    assert truth.world.move_probability.max() == 0.75
     assert truth.world.start_probability[17] == 1
 
 

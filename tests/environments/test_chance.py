@@ -1,4 +1,4 @@
-"""The record of a world with chance: sorted, checked, and a plain world to whoever wants one."""
+"""The record of a world with chance: sorted, checked, and usable as a plain world."""
 
 from dataclasses import replace
 

@@ -143,7 +143,7 @@ def test_uniform_draws_are_those_of_rand() -> None:
     assert uniform_draw(words, np.arange(0, 20, 2)).tolist() == np.random.RandomState(4).rand(10).tolist()
 
 
-def test_a_stream_goes_on_after_what_was_consumed() -> None:
+def test_a_stream_continues_after_what_was_consumed() -> None:
     stream = WordStream(8)
     whole = WordStream(8).peek(30)
     assert stream.peek(10).tolist() == whole[:10].tolist()

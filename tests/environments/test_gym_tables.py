@@ -82,7 +82,7 @@ def test_the_rules_of_worlds_hold(pair):
     assert len(world.observation_labels) == world.num_observations < world.num_positions
 
 
-def test_walks_go_on_past_the_ends_of_episodes(pair):
+def test_walks_continue_past_the_ends_of_episodes(pair):
     world, env = pair
     states, ends = states_of(env)
     walks, truth = sample_walks(world, 200, 200, np.random.default_rng(0))

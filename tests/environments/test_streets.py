@@ -61,9 +61,8 @@ def test_corners_have_one_to_five_streets_of_street_like_length(network):
         assert set(degrees) == {1, 2, 3, 4, 5}
         assert 2.7 < np.mean(degrees) < 3.0
         ends = np.array(sorted(streets_of(world)))
-        lengths = np.linalg.norm(
-            np.diff(world.coordinates[ends], axis=1), axis=2
-        )  # a tree may need a long one
+        # A spanning tree may need a long street.
+        lengths = np.linalg.norm(np.diff(world.coordinates[ends], axis=1), axis=2)
         assert np.mean(lengths > LONGEST_STREET) < 0.01
 
 

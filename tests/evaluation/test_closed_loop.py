@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+from edgeless_maps import edgeless_map
 
 from cogmap.environments.oracle import optimal_distances
 from cogmap.environments.room import AliasedRoom
@@ -56,23 +57,5 @@ def test_a_map_whose_moves_lead_the_other_way_reaches_goals_by_luck_alone() -> N
 
 
 def test_an_empty_map_reaches_nothing() -> None:
-    right = true_map(ROOM)
-    none = np.zeros(0, dtype=np.int32)
-    names = (
-        "node_observation",
-        "node_support",
-        "code_node",
-        "edge_source",
-        "edge_action",
-        "edge_target",
-        "edge_support",
-    )
-    empty = dataclasses.replace(
-        right,
-        edge_probability=None,
-        edge_imagined=None,
-        seen_node=None,
-        **dict.fromkeys(names, none),
-        code_tuples=np.zeros((0, 1), dtype=np.int32),
-    )
+    empty, none = edgeless_map([]), np.zeros(0, dtype=np.int32)
     assert goals_reached(empty, ROOM, none, 5, np.random.default_rng(0)) == 0.0

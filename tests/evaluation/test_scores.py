@@ -25,9 +25,8 @@ def scores_of(cognitive_map, codes=PERFECT, **settings):
 
 def test_a_perfect_model():
     by_code = nodes_by_code(true_map(ROOM), PERFECT)
-    scores = scores_of(
-        true_map(ROOM), networkx_timeout=60.0, nodes=by_code
-    )  # it takes a fraction of a second
+    # It takes a fraction of a second.
+    scores = scores_of(true_map(ROOM), networkx_timeout=60.0, nodes=by_code)
     assert (scores.test_accu, scores.imp_fallback, scores.ratio_sp, scores.norm_ged) == (1.0, 1.0, 1.0, 0.0)
     assert (scores.constrained_imp_fallback, scores.constrained_ratio_sp) == (1.0, 1.0)
     assert (scores.optimal, scores.constrained_optimal) == (1.0, 1.0)

@@ -103,7 +103,7 @@ def test_a_world_with_chance_is_known_when_its_probabilities_are():
     assert not exactness(found, np.zeros(2, dtype=int), walks, truth)
 
 
-def test_compare_writes_a_table_and_two_pictures_and_goes_on(folder, tmp_path, capsys):
+def test_compare_writes_a_table_and_two_pictures_and_resumes(folder, tmp_path, capsys):
     words = ["compare", str(folder / "log.npz"), "--test", str(folder / "test.npz"), "--methods", "ngram"]
     words += ["--out", str(tmp_path / "out"), "--jobs", "1", "--sizes", "300", "900"]
     assert main(words) == 0

@@ -50,7 +50,7 @@ def test_a_row_is_appended_whole_and_its_new_columns_come_last(tmp_path: Path) -
     assert [each.name for each in path.parent.iterdir()] == ["t.csv"]
 
 
-def test_tables_of_others_beside_the_rows_are_let_alone(tmp_path: Path) -> None:
+def test_tables_of_others_beside_the_rows_are_left_alone(tmp_path: Path) -> None:
     row = dict.fromkeys(COLUMNS, "1") | {"command": "cogmap reproduce small-room --first-seed 0"}
     merge_rows(tmp_path / "small-room.csv", [row])
     (tmp_path / "own-logs.csv").write_text("log,seed\nvending,0\n")

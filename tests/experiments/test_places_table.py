@@ -68,7 +68,9 @@ def test_a_run_that_is_there_is_scored_again_and_not_trained_again(
     assert rows(tmp_path) == first
 
 
-def test_a_run_that_is_there_goes_on_if_more_steps_are_allowed(arguments: list[str], tmp_path: Path) -> None:
+def test_a_run_that_is_there_continues_if_more_steps_are_allowed(
+    arguments: list[str], tmp_path: Path
+) -> None:
     arguments += ["--only", "Vanilla LSTM"]
     for steps in ("20", "30", "10"):
         arguments[arguments.index("--steps") + 1] = steps
@@ -76,7 +78,7 @@ def test_a_run_that_is_there_goes_on_if_more_steps_are_allowed(arguments: list[s
     assert {row["value"] for row in rows(tmp_path) if row["metric"] == "training_steps"} == {"30.0"}
 
 
-def test_fewer_rollouts_can_be_asked_for_and_are_told(
+def test_fewer_rollouts_can_be_asked_for_and_are_reported(
     arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked = []
@@ -91,7 +93,7 @@ def test_fewer_rollouts_can_be_asked_for_and_are_told(
     assert all(row["command"].endswith(" --rollouts 3") for row in rows(tmp_path))
 
 
-def test_a_training_cut_off_before_its_first_checkpoint_begins_anew(
+def test_a_training_cut_off_before_its_first_checkpoint_starts_over(
     arguments: list[str], tmp_path: Path
 ) -> None:
     folder = tmp_path / "runs" / "tiny" / "vanilla-lstm-lstm-fast-0"

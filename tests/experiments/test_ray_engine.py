@@ -18,9 +18,8 @@ PROGRAM = Path(__file__).with_name("ray_two_workers.py")
 
 
 def figures(folder: Path) -> set[tuple[str, ...]]:
-    columns = [
-        name for name in COLUMNS if name != "seconds" and not name.endswith("_at")
-    ]  # sources may change
+    # Sources may change meanwhile, and with them the commit.
+    columns = [name for name in COLUMNS if name != "seconds" and not name.endswith("_at")]
     return {tuple(row[name] for name in columns) for row in read_rows(folder / "rows" / "tiny.csv")}
 
 
@@ -50,7 +49,7 @@ def test_a_killed_worker_costs_nothing_but_time(tmp_path: Path) -> None:
     assert "3 of 3 trials are scored already" in found["again"]
 
 
-def test_without_ray_the_line_that_installs_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_line_that_installs_it_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingExtra, match=r'`--engine ray` needs Ray: pip install "cogmap\[ray\]"'):
         cluster.cluster_cores()

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from edgeless_maps import edgeless_map
 
 gymnasium = pytest.importorskip("gymnasium")
 
@@ -78,24 +79,5 @@ def test_rewards_of_moves_are_paid():
 
 
 def test_an_empty_map_is_no_world():
-    world = AliasedRoom(3, 4, 3, patch=0)
-    none = np.zeros(0, dtype=np.int32)
-    names = (
-        "node_observation",
-        "node_support",
-        "code_node",
-        "edge_source",
-        "edge_action",
-        "edge_target",
-        "edge_support",
-    )
-    empty = replace(
-        true_map(world),
-        **dict.fromkeys((*names, "edge_target", "edge_support"), none),
-        edge_probability=None,
-        edge_imagined=None,
-        seen_node=None,
-        code_tuples=np.zeros((0, 1), dtype=np.int32),
-    )
     with pytest.raises(BadWorld, match="must have at least one node to be a world, got 0"):
-        empty.to_gymnasium()
+        edgeless_map([]).to_gymnasium()

@@ -23,9 +23,8 @@ from cogmap.maps.machine import has_outputs_on_moves, machine_of_map, write_mach
 def test_the_true_map_of_a_machine_is_that_machine(name: str) -> None:
     machine = load_machine(name)
     found = machine_of_map(true_map(MachineWorld(machine)))
-    score = score_machine(
-        found.next_state, found.output - 1, machine, found.initial
-    )  # observation 0 is `start`
+    # Observation 0 is `start`.
+    score = score_machine(found.next_state, found.output - 1, machine, found.initial)
     assert score.exact
     assert found.num_states == machine.num_states
 

@@ -92,7 +92,7 @@ def test_a_walk_shorter_than_a_sequence_has_none_of_it() -> None:
     assert [test[test >= 0].tolist() for test in found.tests] == [[0], [1], [2], [0, 1], [1, 0]]
 
 
-def test_sequences_of_very_many_actions_are_told_apart() -> None:
+def test_sequences_of_very_many_actions_are_distinguished() -> None:
     """Their number is beyond 64 bits."""
     actions = np.random.default_rng(0).integers(10_000, size=(4, 60))
     walks = Walks(np.zeros((4, 61), np.int32), actions, np.full(4, 61), 4, 10_000)

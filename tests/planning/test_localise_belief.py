@@ -13,7 +13,7 @@ from cogmap.environments.table import torus
 from cogmap.errors import BadConfig, BadWalks
 from cogmap.evaluation.ged import true_map
 from cogmap.hmm.belief import belief_model, read_walks, with_signs
-from cogmap.planning.localise import track, whereabouts
+from cogmap.planning.localise import estimated_nodes, track
 from cogmap.walks.sample import Agent, sample_walks
 
 # Action 0 leads from 0 to 1 three times in four, else to 2; action 1 is unknown at node 2.
@@ -166,14 +166,14 @@ def test_without_codes_the_map_alone_says_where_the_agent_is():
     walks, truth = sample_walks(world, 20, 100, np.random.default_rng(3))
     walks = replace(walks, lengths=np.full(20, 90))
     found = true_map(world)
-    nodes = whereabouts(found, walks.observations, walks.actions, walks.lengths)
+    nodes = estimated_nodes(found, walks.observations, walks.actions, walks.lengths)
     known = nodes >= 0
     assert (nodes[:, 0] == -1).all()
     assert (nodes[:, 90:] == -1).all()
     assert known[:, 30:90].all()
     assert np.array_equal(nodes[known], truth.positions[known])
     doubled = doubled_map(found)
-    twice = whereabouts(doubled, walks.observations, walks.actions, walks.lengths)
+    twice = estimated_nodes(doubled, walks.observations, walks.actions, walks.lengths)
     known = twice >= 0
     assert np.array_equal(twice[known] % 48, truth.positions[known])
     visits = np.bincount(twice[known], minlength=96).reshape(2, 48)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import matplotlib
 import numpy as np
 import pytest
+from edgeless_maps import edgeless_map
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 from matplotlib.quiver import Quiver
@@ -131,20 +132,7 @@ def crosses(figure):
 
 @pytest.mark.parametrize("points", [np.zeros((0, 2)), np.zeros((1, 2))])
 def test_a_map_of_no_node_or_one_is_drawn_too(points):
-    keep = np.arange(len(points))
-    none = np.zeros(0, dtype=np.int32)
-    edges = dict.fromkeys(("edge_source", "edge_action", "edge_target", "edge_support"), none)
-    small = replace(
-        MAP,
-        edge_probability=None,
-        edge_imagined=None,
-        seen_node=None,
-        node_observation=MAP.node_observation[keep],
-        node_support=MAP.node_support[keep],
-        code_tuples=np.zeros((0, 1), dtype=np.int32),
-        code_node=none,
-        **edges,
-    )
+    small = edgeless_map(MAP.node_observation[: len(points)])
     assert "<svg " in svg_text(map_figure(small, points))
 
 

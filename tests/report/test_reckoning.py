@@ -56,9 +56,8 @@ def test_turns_and_steps_ahead_draw_the_cells_and_each_node_looks_ahead(names):
         & (found.edge_source != found.edge_target)
         & (found.edge_source % 4 == heading[0])
     )
-    np.testing.assert_allclose(
-        first[ahead], np.tile([0.0, -1.0], (ahead.sum(), 1)), atol=1e-5
-    )  # the first looks up
+    # The first looks up.
+    np.testing.assert_allclose(first[ahead], np.tile([0.0, -1.0], (ahead.sum(), 1)), atol=1e-5)
 
 
 def test_a_few_wrong_edges_bend_the_picture_and_do_not_break_it():

@@ -20,7 +20,8 @@ from cogmap.evaluation.scores import Scores
 from cogmap.files import write_arrays, write_json
 from cogmap.models.config import ModelConfig
 from cogmap.records import Walks
-from cogmap.runs.folder import RunFolder, read_text_reading, save_config
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.stored import read_text_reading, save_config
 from cogmap.training.config import TrainingConfig
 from cogmap.walks.quantize import ViewQuantizer, load_quantizer
 from cogmap.walks.text import TextReading

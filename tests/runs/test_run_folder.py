@@ -13,7 +13,8 @@ import pytest
 import cogmap
 from cogmap.errors import BadConfig, BadOutput, BadRun, BadWalks
 from cogmap.files import write_json
-from cogmap.runs.folder import RunFolder, run_state
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.state import run_state
 from cogmap.walks.truth_store import save_truth
 
 TINY = {"width": 16, "head_width": 16, "num_codes": 20, "batch_size": 8, "window": 10, "bottleneck_from": 0}
@@ -72,7 +73,7 @@ def test_the_task_is_stored(learned: cogmap.Run) -> None:
         ("family", {"in_base": True}),
     ],
 )
-def test_folders_of_before_tasks_were_stored_open(
+def test_folders_from_before_tasks_were_stored_open(
     learned: cogmap.Run, tmp_path: Path, task: str, others: dict
 ) -> None:
     config_without(learned, tmp_path, "task")

@@ -169,10 +169,8 @@ def test_without_locks_a_folder_is_held_for_as_long_as_its_process_lives(tmp_pat
         command = [sys.executable, "-c", WITHOUT_LOCKS, str(tmp_path / "run"), str(patience)]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
-    with (
-        started(0) as first,
-        started(4) as second,
-    ):  # a file that filelock cannot read would be taken after 2 s
+    # A file that filelock cannot read would be taken after 2 s.
+    with started(0) as first, started(4) as second:
         assert first.stdout is not None
         assert second.stdout is not None
         told = {process.pid: process.stdout.readline() for process in (first, second) if process.stdout}

@@ -32,9 +32,8 @@ def test_a_map_compiles_nothing_that_was_not_compiled_before() -> None:
         opinions._distances,
         passes.forward_backward,
     )
-    assert all(
-        each.signatures for each in entrances
-    )  # what these call is not loaded if it was compiled before
+    # What these call is not loaded if it was compiled before.
+    assert all(each.signatures for each in entrances)
     world = cogmap.random_machine(4, 2, 3, seed=0)
     walks, _ = cogmap.sample_walks(cogmap.MachineWorld(world), 60, 30, np.random.default_rng(0))
     cogmap.learn(walks, encoder="gru", steps=60, width=32, num_codes=40, quiet=True, device="cpu")

@@ -73,7 +73,7 @@ def test_a_map_whose_search_had_no_time_says_so_first(
 @pytest.mark.parametrize(
     ("learned_share", "explained", "warned"), [(0.77, 0.99, True), (0.77, 0.995, False), (None, 0.98, False)]
 )
-def test_a_model_that_was_still_learning_is_told_unless_the_map_knows_more(
+def test_a_model_that_was_still_learning_is_reported_unless_the_map_knows_more(
     learned: cogmap.Run, learned_share: float | None, explained: float, warned: bool
 ) -> None:
     found = replace(learned.map, explained=explained, model_accuracy=0.99)
@@ -106,7 +106,7 @@ def test_locate_and_plan_in_the_users_own_words(learned: cogmap.Run) -> None:
     assert 2 not in around_blue.observations[1:-1]
 
 
-def test_unknown_words_and_impossible_histories_are_told(learned: cogmap.Run) -> None:
+def test_unknown_words_and_impossible_histories_are_reported(learned: cogmap.Run) -> None:
     with pytest.raises(NotOnMap, match="observation must be one of red, green, blue, grey, got 'purple'"):
         learned.locate(["purple"], [])
     with pytest.raises(NotOnMap, match="action must be one of on, back, got 'jump'"):
@@ -129,7 +129,7 @@ def test_run_folder_holds_what_the_contract_says(learned: cogmap.Run) -> None:
     np.testing.assert_array_equal(again.encode(test)[0].codes, learned.encode(test)[0].codes)
 
 
-def test_resuming_goes_on_with_the_same_choices(tmp_path: Path) -> None:
+def test_resuming_continues_with_the_same_choices(tmp_path: Path) -> None:
     walks, options = (
         walks_of(tiny_world()),
         {"encoder": "gru", **SMALL, "quiet": True, "device": "cpu"},
@@ -163,7 +163,7 @@ def test_a_training_with_a_fixed_number_of_threads_is_resumed_bit_for_bit(
     assert weights[0].read_bytes() == weights[1].read_bytes()
 
 
-def test_a_training_cut_off_at_its_first_step_can_go_on(tmp_path: Path) -> None:
+def test_a_training_cut_off_at_its_first_step_can_be_resumed(tmp_path: Path) -> None:
     class PulledPlug(Silent):
         def step(self, *told: object) -> None:
             raise SystemError("the plug was pulled")
@@ -199,7 +199,9 @@ def test_existing_folder_is_not_overwritten(learned: cogmap.Run) -> None:
         (lambda folder: (folder / "map.npz").write_bytes(b"junk"), r"map\.npz"),
     ],
 )
-def test_damaged_runs_are_told_in_one_line(learned: cogmap.Run, tmp_path: Path, damage, message: str) -> None:
+def test_damaged_runs_are_reported_in_one_line(
+    learned: cogmap.Run, tmp_path: Path, damage, message: str
+) -> None:
     import shutil
 
     folder = tmp_path / "copy"
@@ -209,18 +211,18 @@ def test_damaged_runs_are_told_in_one_line(learned: cogmap.Run, tmp_path: Path, 
         cogmap.load_run(folder).locate([0, 1], [0])
 
 
-def test_no_folder_is_told() -> None:
+def test_no_folder_is_reported() -> None:
     with pytest.raises(BadRun, match="there is no folder nowhere"):
         cogmap.load_run("nowhere")
 
 
-def test_walks_of_another_vocabulary_are_told(learned: cogmap.Run) -> None:
+def test_walks_of_another_vocabulary_are_reported(learned: cogmap.Run) -> None:
     walks = walks_of(cogmap.torus(height=3, width=3, observations=9, seed=0))
     with pytest.raises(BadWalks, match="walks must have"):
         learned.encode(walks)
 
 
-def test_unknown_changes_are_told(tmp_path: Path) -> None:
+def test_unknown_changes_are_reported(tmp_path: Path) -> None:
     walks = walks_of(tiny_world())
     with pytest.raises(BadConfig, match="got 'widht', did you mean `width`"):
         cogmap.learn(walks, tmp_path / "run", widht=3)
@@ -259,7 +261,7 @@ def test_a_limit_leaves_a_map_or_says_that_there_is_none(
 def password_walks(walks: int, seed: int) -> Walks:
     """From state 0, a password of four symbols leads back to it, the only state that looks different.
 
-    Any wrong symbol locks for ever, and two in three are right: most steps are of a locked door.
+    Any wrong symbol locks forever, and two in three are right: most steps are of a locked door.
     """
     password = np.array([0, 2, 1, 0, 0])
     rng = np.random.default_rng(seed)
@@ -309,9 +311,8 @@ def test_a_walk_far_longer_than_the_rest_is_learned(learned: cogmap.Run, tmp_pat
     assert isinstance(log, WalkLog)
     found = map_walks(learned, log, "minimal")
     assert (found.num_nodes, found.num_edges) == (6, 12)
-    assert (
-        abs(int(found.node_support.sum()) - 12_000) <= 100
-    )  # a piece repeats the last step of the one before
+    # A piece repeats the last step of the one before.
+    assert abs(int(found.node_support.sum()) - 12_000) <= 100
 
 
 def test_a_map_of_a_sample_has_the_counts_of_the_whole_log(

@@ -116,9 +116,8 @@ def test_the_commands_take_a_camera_log(tmp_path, capsys):
     assert main(["evaluate", run, "--walks", str(test), "--rollouts", "2", "--json"]) == 0
     scores = json.loads(capsys.readouterr().out)
     assert scores["positions"] == 12
-    assert (
-        scores["ceiling"] > 0.5
-    )  # the truth speaks of the same clusters: else the walks would be impossible
+    # The truth speaks of the same clusters: else the walks would be impossible.
+    assert scores["ceiling"] > 0.5
     assert main(["check", str(path)]) == 0
 
 
@@ -141,7 +140,7 @@ def test_a_map_of_views_is_built_planned_on_and_shown(tmp_path, capsys):
         (["--clusters", "0"], "`clusters` (=0) must be from 1"),
     ],
 )
-def test_bad_clusters_are_told_in_one_line(tmp_path, capsys, options, message):
+def test_bad_clusters_are_reported_in_one_line(tmp_path, capsys, options, message):
     path, _, _ = camera_log(tmp_path, "camera.npz", seed=0)
     assert main(["learn", str(path), "--out", str(tmp_path / "run"), *options]) == 2
     told = capsys.readouterr().err

@@ -13,8 +13,9 @@ from cogmap.evaluation.concepts import load_concepts
 from cogmap.models.config import ModelConfig
 from cogmap.planning.localise import nodes_by_code
 from cogmap.records import Walks
-from cogmap.runs.folder import CONCEPTS_FILE, read_text_reading
+from cogmap.runs.names import CONCEPTS_FILE
 from cogmap.runs.run import load_run
+from cogmap.runs.stored import read_text_reading
 from cogmap.tasks import TrainingData
 from cogmap.tasks.learning import chosen_lines, learn
 from cogmap.tasks.text import chosen_unit, read_text, text_defaults
@@ -79,7 +80,7 @@ def test_any_other_text_has_no_concepts(tmp_path: Path) -> None:
         (b"one two", "some words of a text must occur at least `least_count`"),
     ],
 )
-def test_bad_texts_are_told_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
+def test_bad_texts_are_reported_in_one_line(tmp_path: Path, content: bytes, told: str) -> None:
     (tmp_path / "book.txt").write_bytes(content)
     with pytest.raises(BadWalks, match=told):
         read_text(tmp_path / "book.txt", TextReading())

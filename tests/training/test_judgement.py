@@ -33,7 +33,7 @@ def a_room() -> TableWorld:
 
 
 def a_protocol() -> TableWorld:
-    """States 0 to 4 need action 0, 1, 0, 1, 0 in turn; any other leads to 5, for ever. All but 0 and 4 look alike."""
+    """States 0 to 4 need action 0, 1, 0, 1, 0 in turn; any other leads to 5, forever. All but 0 and 4 look alike."""
     following = np.full((6, 3), 5)
     for state, action in enumerate((0, 1, 0, 1)):
         following[state, action] = state + 1

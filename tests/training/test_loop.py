@@ -127,9 +127,8 @@ def test_resumed_equals_uninterrupted_bit_for_bit(kind: str, tmp_path: Path) -> 
 
 def test_same_seed_same_weights_another_seed_others() -> None:
     found = []
-    for _ in range(
-        2
-    ):  # one after the other: dropout draws from torch's own generator, which a new trainer seeds
+    # One after the other: dropout draws from torch's own generator, which a new trainer seeds.
+    for _ in range(2):
         trainer = a_trainer("gru")
         for _ in range(6):
             trainer.step()

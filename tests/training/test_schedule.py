@@ -100,7 +100,7 @@ def test_a_plateau_is_shorter_once_most_is_learned() -> None:
 
 
 def test_a_rising_loss_ends_the_constant_phase() -> None:
-    """Learning the walks by heart: the best was at 400, and the patience of 800 steps is over at 1200."""
+    """Overfitting: the best was at 400, and the patience of 800 steps is over at 1200."""
     schedule = Schedule(quantize_from=0)
     for step in range(100, 1300, 100):
         schedule.after_validation(step, 0.8, 0.5 + abs(step - 400) * 1e-3, CONFIG)

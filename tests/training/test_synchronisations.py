@@ -64,7 +64,7 @@ def test_a_step_does_not_wait_for_the_device(kind: str, monkeypatch: pytest.Monk
     trainer = Trainer(model, config, split_walks(walks, None, 0), torch.device("cpu"), Processes())
     for _ in range(6):
         trainer.step()  # past the start of the dictionary, which happens once
-    monkeypatch.setattr(trainer, "_asks_at_once", False)  # as on a GPU, where `validate` asks
+    monkeypatch.setattr(trainer, "_checks_each_step", False)  # as on a GPU, where `validate` asks
     adam = trainer.optimizers.parts[0]
     monkeypatch.setattr(adam, "step", _unwatched(adam.step))  # it keeps its number of steps on the host
     with Waits() as waits:

@@ -138,7 +138,6 @@ def test_a_world_of_very_many_places_has_more_codes() -> None:
     assert usual == MOST_CODES
     assert fitting_codes(10_000_000, 4, 10, places=200) == usual
     assert fitting_codes(10_000_000, 4, 10, places=2_000) == CODES_OF_A_PLACE * 2_000
-    assert fitting_codes(40_000, 4, 10, places=2_000) == 40_000 // (
-        TRIES * 4
-    )  # the log cannot tell more apart
+    # The log cannot distinguish more.
+    assert fitting_codes(40_000, 4, 10, places=2_000) == 40_000 // (TRIES * 4)
     assert fitting_codes(10_000_000, 4, 10, places=10**6) == 20 * MOST_CODES

@@ -47,9 +47,8 @@ def test_rooms_are_found_in_the_truth_where_the_walks_do_not_have_them(tmp_path:
 
 def test_a_room_has_as_many_observations_as_its_walks_show_together() -> None:
     walks, rooms = some_walks()
-    assert (
-        observations_in_a_room(walks, rooms) == 3
-    )  # 0, 1 and 2 in room 4; the last step of walk 2 is padding
+    # 0, 1 and 2 in room 4; the last step of walk 2 is padding.
+    assert observations_in_a_room(walks, rooms) == 3
     assert observations_in_a_room(walks, np.array([1, 2, 3], dtype=np.int32)) == 2
     with pytest.raises(BadWalks, match=r"`rooms` must have shape \(B,\) = \(3,\), got \(2,\)"):
         observations_in_a_room(walks, rooms[:2])

@@ -22,7 +22,8 @@ from cogmap.records import Walks
 from cogmap.walks.batches import WindowSampler
 from cogmap.walks.convert import convert_walks, converted
 from cogmap.walks.draw import draw, draw_log
-from cogmap.walks.log import WalkLog, compact, evened, log_of, open_log, total_steps, walk_parts
+from cogmap.walks.log import WalkLog, compact, evened, log_of, total_steps, walk_parts
+from cogmap.walks.log_store import open_log
 from cogmap.walks.store import load_walks, save_walks
 from cogmap.walks.summary import summarise
 from cogmap.walks.truth_store import load_truth
@@ -136,7 +137,7 @@ def test_a_log_has_the_summary_of_its_padded_walks(monkeypatch: pytest.MonkeyPat
         cut.lengths, 4, 4,
     )  # fmt: skip
     whole = summarise(cut)
-    monkeypatch.setattr("cogmap.walks.log._BLOCK", 300)
+    monkeypatch.setattr("cogmap.walks.log.BLOCK", 300)
     few = summarise(log_of(cut))
     np.testing.assert_allclose(whole.next_entropy, few.next_entropy)
     for name in ("observation_counts", "action_counts", "min_places"):
@@ -311,7 +312,7 @@ def test_a_file_is_not_replaced_by_a_folder(tmp_path: Path) -> None:
 def test_a_folder_that_is_replaced_while_it_is_opened_is_not_mixed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cogmap.walks import log
+    from cogmap.walks import log_store
 
     path = tmp_path / "w.walks"
     old, new = (
@@ -319,7 +320,7 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_not_mixed(
         for seen in (0, 1)
     )
     save_walks(path, old)
-    mapped, names = log.map_array, []
+    mapped, names = log_store.map_array, []
 
     def map_array(file: Path, error: type[BadWalks]) -> np.ndarray:
         names.append(file.name)
@@ -327,6 +328,6 @@ def test_a_folder_that_is_replaced_while_it_is_opened_is_not_mixed(
             save_walks(path, new)
         return mapped(file, error)
 
-    monkeypatch.setattr(log, "map_array", map_array)
+    monkeypatch.setattr(log_store, "map_array", map_array)
     assert unlike(open_log(path), new) == []
     assert len(names) == 6

@@ -114,9 +114,8 @@ def test_a_sticky_agent_repeats_its_last_action_where_it_may(world):
     assert_frequencies(
         counts((world.num_positions, world.num_actions, world.num_actions), here, last, action), expected
     )
-    assert_frequencies(
-        counts(uniform.shape, truth.positions[:, 0], walks.actions[:, 0]), uniform
-    )  # nothing to repeat yet
+    # Nothing to repeat yet.
+    assert_frequencies(counts(uniform.shape, truth.positions[:, 0], walks.actions[:, 0]), uniform)
     before, after = truth.positions[:, :-1], truth.positions[:, 1:]
     assert (world.next_position[before, walks.actions] == after).all()
 

@@ -134,9 +134,8 @@ def test_rooms_of_walks_that_have_none(tmp_path):
 def test_a_world_is_numbered_as_the_walks_number_their_labels(tmp_path):
     """CSV sorts labels; an axis mistaken here would send every plan the wrong way."""
     world = TableWorld(
-        next_position=np.array(
-            [[1, 0], [1, 2], [0, 2]]
-        ),  # "up" leads on, "down" stays, from 1 "down" leads on
+        # "up" leads on, "down" stays, from 1 "down" leads on.
+        next_position=np.array([[1, 0], [1, 2], [0, 2]]),
         observation=np.array([0, 1, 0]),
         num_observations=2,
         legal=np.array([[1, 1], [0, 1], [1, 1]], dtype=bool),

@@ -55,9 +55,8 @@ class Application:
         if not (endpoint.long or large):
             return self._answer(endpoint, request, body)
         pool = self._computes if endpoint.computes or large else self._shows
-        most = (
-            self.limits.connections if large else self.limits.waiting_jobs
-        )  # what is short by itself may wait
+        # Short answers may wait in the queue.
+        most = self.limits.connections if large else self.limits.waiting_jobs
         return await pool.run(lambda: self._answer(endpoint, request, body), most)
 
     def _answer(self, endpoint: Endpoint, request: Request, body: bytes) -> Response:

@@ -1,4 +1,4 @@
-"""Connections that do nothing are closed: uvicorn waits for ever for the rest of a request, or for a reader.
+"""Connections that do nothing are closed: uvicorn waits forever for the rest of a request, or for a reader.
 
 A request that names its host twice, in the target and in a header, must name one host.
 """
@@ -17,9 +17,7 @@ def patient_protocol(seconds: float) -> type[asyncio.Protocol]:
 
     class Patient(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
         _until = math.inf  # when the connection is closed, unless a request begins
-        _look: asyncio.TimerHandle | None = (
-            None  # at that moment: one for each connection, not for each request
-        )
+        _look: asyncio.TimerHandle | None = None  # at that moment: one a connection, not one a request
         _taken: asyncio.TimerHandle | None = None  # closes it unless what was sent is taken
 
         def connection_made(self, transport: Any) -> None:

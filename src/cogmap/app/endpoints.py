@@ -12,7 +12,7 @@ from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
 
 from cogmap.app import schema
 from cogmap.app.handlers import Call, Handlers
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.version import __version__
 
 PNG = "image/png"

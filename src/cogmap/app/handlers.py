@@ -30,7 +30,7 @@ from cogmap.records import Floats, Labels, Plan, TableWorld, Walks, label_of
 from cogmap.report.colours import observation_colours
 from cogmap.report.paper_rows import paper_table
 from cogmap.report.tables import Scored, score_table
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.version import __version__
 
 _DIGITS = 4  # of a coordinate

@@ -9,9 +9,10 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict  # typing's own is understood by pydantic from Python 3.12 on
 
 from cogmap.app.security import Limits
-from cogmap.runs.folder import MapKind, State
+from cogmap.runs.names import MapKind, State
 
 T = TypeVar("T")
+Ended = TypeVar("Ended", "Problem", "PolicyRequest")  # requests that go somewhere
 
 
 class _NotNull:
@@ -51,24 +52,24 @@ class OnMap(Request):
     revision: Given[Annotated[str, Field(max_length=40)]] = None
 
 
+_ONE_END = ConfigDict(json_schema_extra={"oneOf": [{"required": ["goal"]}, {"required": ["showing"]}]})
+
+
+def _has_one_end(asked: Ended) -> Ended:
+    if (asked.goal is None) == (asked.showing is None):
+        got = "neither" if asked.goal is None else "both"
+        raise PydanticCustomError("ends", "must have one of `goal` and `showing`, got {got}", {"got": got})
+    return asked
+
+
 class Problem(Request):
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["goal"]}, {"required": ["showing"]}]}
-    )
+    model_config = _ONE_END
     start: Index
     goal: Given[Index] = None
     showing: Given[Named] = None
     avoid: Names = ()
     strict: bool = False
-
-    @model_validator(mode="after")
-    def _has_one_end(self) -> Problem:
-        if (self.goal is None) == (self.showing is None):
-            got = "neither" if self.goal is None else "both"
-            raise PydanticCustomError(
-                "ends", "must have one of `goal` and `showing`, got {got}", {"got": got}
-            )
-        return self
+    _one_end = model_validator(mode="after")(_has_one_end)
 
 
 class PlanRequest(OnMap, Problem):
@@ -76,21 +77,11 @@ class PlanRequest(OnMap, Problem):
 
 
 class PolicyRequest(OnMap):
-    model_config = ConfigDict(
-        json_schema_extra={"oneOf": [{"required": ["goal"]}, {"required": ["showing"]}]}
-    )
+    model_config = _ONE_END
     goal: Given[Index] = None
     showing: Given[Named] = None
     avoid: Names = ()
-
-    @model_validator(mode="after")
-    def _has_one_end(self) -> PolicyRequest:
-        if (self.goal is None) == (self.showing is None):
-            got = "neither" if self.goal is None else "both"
-            raise PydanticCustomError(
-                "ends", "must have one of `goal` and `showing`, got {got}", {"got": got}
-            )
-        return self
+    _one_end = model_validator(mode="after")(_has_one_end)
 
 
 class PlansRequest(OnMap):

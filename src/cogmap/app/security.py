@@ -1,4 +1,4 @@
-"""What every request passes: who may ask, how much, how a refusal is told, and the headers of every answer."""
+"""What every request passes: who may ask, how much, how a refusal is reported, and the headers of every answer."""
 
 from __future__ import annotations
 
@@ -35,9 +35,7 @@ class Limits:
     replayed: int = 200_000_000  # steps times nodes of one replay
     answer_seconds: float = 20.0  # for one answer that computes
     body_seconds: float = 10.0  # for a body to arrive
-    idle_seconds: float = (
-        15.0  # for a request to begin, or for an answer to be taken, before the connection is closed
-    )
+    idle_seconds: float = 15.0  # without a request, or without taking an answer, until a connection is closed
     connections: int = 1000
     refresh_seconds: float = 1.0  # between two looks at the run folder
 
@@ -184,7 +182,7 @@ def _refused(problem: Exception) -> Response:
             headers["retry-after"] = str(problem.retry_after)
     elif isinstance(problem, HTTPException):
         status, headers = problem.status_code, dict(problem.headers or {})
-        told = {404: "there is no such address", 405: "this address does not know the method"}.get(
+        told = {404: "there is no such address", 405: "this address does not allow the method"}.get(
             status, problem.detail
         )
     else:

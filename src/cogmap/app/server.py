@@ -129,7 +129,7 @@ def serve(
         log_level="error",
         access_log=False,
         server_header=False,
-        proxy_headers=False,  # nobody stands before it, and anybody could write them
+        proxy_headers=False,  # there is no proxy in front of it, and anybody could write them
         lifespan="on",
         # uvloop accepts one connection between two rounds of answers, so new clients starve beside busy ones.
         loop="asyncio",

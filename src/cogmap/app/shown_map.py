@@ -23,7 +23,7 @@ from cogmap.planning.shortest_paths import next_node_table, observation_index, t
 from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, TableWorld, Truth, Walks
 from cogmap.report.colours import side_by_side
 from cogmap.report.layout import layout_map
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 
 _DIGITS = 4  # of a coordinate: a ten-thousandth of a cell
 _MOST_PIECES = 400  # of a map that is laid out: each takes a moment
@@ -93,7 +93,7 @@ def open_map(
 
 
 def doubtful_edges(found: CognitiveMap) -> Booleans:
-    """(E,) edges with hardly any support, and those that another target of the same action outdoes."""
+    """(E,) edges with hardly any support, and those with less than another target of the same action."""
     if not found.num_edges:
         return np.zeros(0, dtype=bool)
     support = found.edge_support.astype(np.int64)

@@ -14,20 +14,20 @@ from cogmap.app.shown_map import ShownMap, open_map
 from cogmap.errors import BadRun, CogmapError
 from cogmap.records import Truth, Walks
 from cogmap.report.tables import Scored
-from cogmap.runs.folder import (
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import (
     CONCEPTS_FILE,
     CONFIG_FILE,
     EARLY_MAP_FILE,
     MAP_FILES,
-    METRICS_FILE,
     QUANTIZER_FILE,
     SCORE_FILES,
     VIEWS_FILE,
     MapKind,
-    NodeViews,
-    RunFolder,
     State,
 )
+from cogmap.runs.stored import NodeViews
+from cogmap.training.progress import METRICS_FILE
 
 if TYPE_CHECKING:
     from cogmap.evaluation.concepts import NodeConcepts

@@ -147,9 +147,7 @@ def _deadline(method: str, minutes: float | None) -> Any:
     class Deadline(Instrumentation):
         def log_promote(self, node: Any) -> None:
             if time.monotonic() > until:
-                raise BadConfig(
-                    f"--method {method} did not come to an end within {minutes:g} minutes: {INSTEAD}"
-                )
+                raise BadConfig(f"--method {method} did not finish within {minutes:g} minutes: {INSTEAD}")
 
         def log_merge(self, part: Any) -> None:
             self.log_promote(None)

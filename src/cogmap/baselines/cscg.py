@@ -34,9 +34,7 @@ class CloneOptions:
     """How a clone-structured graph is learned."""
 
     clones: int | None = None  # of each observation; None doubles them while the held-out likelihood rises
-    restarts: int = (
-        3  # random starts with the chosen number of clones; the likeliest on held-out walks is kept
-    )
+    restarts: int = 3  # random starts with that number of clones; the likeliest on held-out walks is kept
     rounds: int = 1000  # of expectation-maximisation with a pseudocount, at the most
     minutes: float | None = None  # in all; a start that is under way then is ended and refined
     seed: int = 0

@@ -1,4 +1,4 @@
-"""Say what a walks file holds and is good for: how aliased the place looks, what is odd, and what is missing."""
+"""Summarise a walks file: its size, how aliased it is, what looks wrong, and how much more data a map needs."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ FLOPS_OF_A_STEP, STEPS = 6.7e9, (500, 2500)
 
 @dataclass(frozen=True)
 class Args:
-    """Say what a walks file holds, what it is good for, and what is odd about it."""
+    """Summarise a walks file, and warn about what looks wrong in it."""
 
     file: tyro.conf.Positional[Path]
-    """walks to look at: .npz, .jsonl, .csv or .walks"""
+    """walks to check: .npz, .jsonl, .csv or .walks"""
     like: Path | None = None
-    """walks whose vocabulary these must share, say the training set of a test set"""
+    """walks whose vocabulary these must share, such as the training set of a test set"""
     json: bool = False
     """print everything as JSON"""
 
@@ -64,14 +64,14 @@ def run(args: Args) -> None:
 
 
 def _places(file: Path, walks: Walks) -> int:
-    """The places of the true world. That of a log may lack positions to hold against the walks."""
+    """The places of the true world. The truth of a log may have no positions to compare with the walks."""
     if isinstance(walks, WalkLog):
         return count_true_places(file)
     return load_truth(file, walks).world.num_positions
 
 
 def _clustered(walks: Walks) -> tuple[Walks, str | None]:
-    """Walks of observations; of views their clusters, and what is to be said of these."""
+    """Walks of observations; for views their clusters, and notes on these."""
     if not isinstance(walks, ViewWalks):
         return walks, None
     curve = cluster_curve(walks)
@@ -80,7 +80,7 @@ def _clustered(walks: Walks) -> tuple[Walks, str | None]:
 
 
 def learning_minutes(walks: Walks) -> tuple[float, float]:
-    """From when to when a training should end on this machine, as busy as it is now."""
+    """A range of how long a training should take on this machine, as busy as it is now."""
     size = np.ones((512, 512), dtype=np.float32)
     began = time.perf_counter()
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Compare TDB with methods of other schools on a log, within the same minutes: one table and two pictures."""
+"""Compare TDB with CSCG, automata learners and n-grams on one log, in equal time: a table and two pictures."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from cogmap.commands.output import print_json
 
 @dataclass(frozen=True)
 class Args:
-    """Compare TDB with methods of other schools on a log, within the same minutes: one table and two pictures."""
+    """Compare TDB with CSCG, automata learners and n-grams on one log, in equal time: a table and two pictures."""
 
     log: tyro.conf.Positional[Path]
     """walks to learn from: npz, jsonl or csv"""
     test: Path
-    """walks to score on, of the same place; with <name>.truth.npz beside it also exactness, plans and more"""
+    """walks to score on, of the same place; with <name>.truth.npz beside it also for exactness and plans"""
     out: Path = Path("comparison")
     """folder for the table, the pictures and the runs; the same command again resumes"""
     methods: tuple[str, ...] = ()
-    """of tdb (a GRU), tdb-transformer, vanilla, cscg, rpni, edsm, alergia and ngram; all by default"""
+    """some of tdb (a GRU), tdb-transformer, vanilla, cscg, rpni, edsm, alergia and ngram; all by default"""
     sizes: tuple[int, ...] = ()
-    """steps of the log to learn from, several for a learning curve; by default a sixteenth, a quarter and all"""
+    """numbers of steps to learn from, for a learning curve; by default a sixteenth, a quarter and all"""
     minutes: float = 5.0
-    """for each method and size, at the most"""
+    """time limit for each method and size"""
     seed: int = 0
-    """of every method"""
+    """seed of every method"""
     jobs: int | None = None
-    """methods at once, by default as many as there are free cores; each has a process and a thread"""
+    """methods at once, each with a process and a thread; by default the number of free cores"""
     json: bool = False
     """print the rows as JSON, and nothing else"""
 

@@ -1,4 +1,4 @@
-"""Convert walks to another format. A text of gigabytes becomes a `.walks` folder part by part."""
+"""Convert walks to another format, part by part, so that they need not fit in memory."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cogmap.walks.store import check_output, load_walks
 
 @dataclass(frozen=True)
 class Args:
-    """Convert walks to another format, which the ending of --out says."""
+    """Convert walks to the format of --out's suffix."""
 
     file: tyro.conf.Positional[Path]
     """walks to convert: .npz, .jsonl, .csv or .walks"""
     out: Path
-    """file to write: .npz, .jsonl, .csv, or .walks, a folder that is mapped and need not fit in memory"""
+    """file to write: .npz, .jsonl, .csv, or .walks, a memory-mapped folder for large logs"""
     force: bool = False
     """overwrite files that exist"""
     json: bool = False

@@ -1,4 +1,4 @@
-"""The whole story on a small aliased room, with pictures, in minutes."""
+"""Learn a small aliased room from start to end: walks, training, map, plans and a report."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cogmap.errors import BadConfig
 
 @dataclass(frozen=True)
 class Args:
-    """The whole story on a small aliased room, with pictures, in minutes."""
+    """Learn a small aliased room from start to end: walks, training, map, plans and a report."""
 
     out: Path = Path("demo")
-    """folder for the walks, the runs and report.html; one that an earlier demo made is made anew"""
+    """folder for the walks, the runs and report.html; that of an earlier demo is replaced"""
     seed: int = 0
-    """of the room, the walks and the training"""
+    """seed of the room, the walks and the training"""
     steps: int = 1000
-    """of the training, at the most, so that a slow machine learns as much as a fast one"""
+    """most training steps: a limit on steps, not time, so that slow machines learn as much as fast ones"""
     world: Literal["room", "3d", "family"] = "room"
     """a small room of four colours; a 3D room seen through the agent's eyes (extra `3d`); or rooms never trained on"""
 

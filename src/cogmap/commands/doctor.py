@@ -1,4 +1,4 @@
-"""Say what is installed, what is missing, and the line that installs it."""
+"""List what is installed, what is missing, and how to install it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cogmap.report.installation import examine
 
 @dataclass(frozen=True)
 class Args:
-    """Say what is installed, what is missing, and the line that installs it."""
+    """List what is installed, what is missing, and how to install it."""
 
     json: bool = False
     """print as JSON"""

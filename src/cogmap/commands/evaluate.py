@@ -8,7 +8,7 @@ from pathlib import Path
 import tyro
 
 from cogmap.commands.output import print_json
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.run import load_run
 from cogmap.tasks.evaluation import EvaluationOptions, evaluate_file
 from cogmap.walks.truth_store import truth_path
@@ -21,13 +21,11 @@ class Args:
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     walks: Path
-    """test walks; their true positions are read from <name>.truth.npz beside them, if it is there. For a run on a
-    text: another text, or a .json file of GINC prompts"""
+    """test walks, with or without <name>.truth.npz beside them; for a run on a text: a text, or GINC prompts (.json)"""
     map: MapKind = "minimal"
     """which of the run's maps to score"""
     context_length: int | None = None
-    """C: plans start when C observations have been read, and end C before the walk does; by default 50, or a quarter
-    of the shortest walk where that is too short"""
+    """C: observations read before a plan starts; 50 by default, or a quarter of the shortest walk if that is less"""
     problems: int = 200
     """planning problems, one from each of the first walks"""
     rollouts: int = 100

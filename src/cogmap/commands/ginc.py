@@ -1,4 +1,4 @@
-"""Make the GINC text set again, byte for byte, or one of other sizes; and say how well an exact filter does."""
+"""Generate the GINC text set, byte for byte or in other sizes, and print the accuracy of exact filters."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _USUAL = GincConfig()
 
 @dataclass(frozen=True, kw_only=True)
 class Ginc:
-    """Make the GINC text set: documents to learn from and prompts to be tested on, with the truth."""
+    """Generate the GINC text set: documents to learn from, prompts to test on, and the truth."""
 
     out: Path | None = None
-    """folder to write, absent or empty"""
+    """folder to write; it must be empty if it exists"""
     ceiling: bool = False
-    """print the in-context accuracy of exact filters for every kind of prompt; may be asked for without --out"""
+    """print the in-context accuracy of exact filters for every kind of prompt; works without --out, too"""
     concepts: int = _USUAL.concepts
     """hidden Markov models behind the documents; as many again for prompts out of distribution"""
     symbols: int = _USUAL.symbols
@@ -36,27 +36,27 @@ class Ginc:
     slots: int = _USUAL.slots
     """states of the fast chain, one of which emits the delimiter"""
     documents: int = _USUAL.documents
-    """training documents"""
+    """number of training documents"""
     document_length: int = _USUAL.document_length
     """tokens of each"""
     validation_documents: int = _USUAL.validation_documents
-    """validation documents"""
+    """number of validation documents"""
     validation_length: int = _USUAL.validation_length
     """tokens of each"""
     prompts: int = _USUAL.prompts
     """prompts of each kind"""
     prompt_lengths: tuple[int, ...] = _USUAL.prompt_lengths
-    """tokens of an example, k; a file of prompts for each"""
+    """k: tokens of an example; a file of prompts for each"""
     prompt_examples: tuple[int, ...] = _USUAL.prompt_examples
-    """complete examples of a prompt, n; skipped where they take more than 1024 tokens"""
+    """n: complete examples of a prompt; prompts of more than 1024 tokens are left out"""
     transition_temperature: float = _USUAL.transition_temperature
-    """the lower, the more one transition outweighs the others"""
+    """softmax temperature of transitions"""
     start_temperature: float = _USUAL.start_temperature
-    """the same for the first state of a document"""
+    """softmax temperature of the first state of a document"""
     value_stay: float = _USUAL.value_stay
     """weight of staying at a value"""
     seed: int = _USUAL.seed
-    """seed of the concepts and documents; prompts have this plus 3"""
+    """seed of the concepts and documents; that of prompts is 3 more"""
     json: bool = False
     """print what was written, and the ceiling, as JSON"""
 

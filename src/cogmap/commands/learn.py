@@ -37,66 +37,57 @@ _FIELDS = (
 @dataclass(frozen=True)
 class Learn:
     walks: tyro.conf.Positional[Path]
-    """Walks file: npz, jsonl, csv or walks; or a text, with --words or --characters."""
+    """walks to learn from: .npz, .jsonl, .csv or .walks; or a text, with --words or --characters"""
     out: Path
-    """Run folder to write."""
+    """run folder to write"""
     method: Literal["tdb", "cscg", "rpni", "edsm", "alergia"] = "tdb"
-    """Which school: tdb trains a network. cscg learns a clone-structured graph by expectation-maximisation; --change
-    clones=64 restarts=3 are its options. rpni, edsm and alergia merge the states of logs that begin in one known state
-    (extra `automata`)."""
+    """tdb: a network; cscg: a clone-structured graph, by EM; rpni, edsm, alergia: an automaton (extra `automata`)"""
     encoder: Literal["auto", "transformer", "gru", "lstm"] = "auto"
-    """What reads the walks. auto: a GRU; on a GPU with 400,000 steps and more, and in the preset paper, the
-    transformer."""
+    """what reads the walks; auto: a GRU, or the transformer on a GPU with 400,000 steps, and in the preset paper"""
     prediction_steps: Annotated[int, tyro.conf.arg(aliases=["-S"])] = 3
-    """S: how many steps ahead the heads predict. With 1, places with the same neighbours are merged."""
+    """S: how many steps ahead the heads predict; with 1, places with the same neighbours are merged"""
     bottlenecks: Annotated[int, tyro.conf.arg(aliases=["-M"])] = 1
-    """M: how many discrete bottlenecks in parallel."""
+    """M: how many discrete bottlenecks, in parallel"""
     next_encoding: bool = False
-    """Also predict a slow teacher's next encoding: the `enc` of TDB(S, enc, M)."""
+    """also predict the next encoding of a teacher, an average of the model: the `enc` of TDB(S, enc, M)"""
     clone_structured: bool = False
-    """Each observation owns its share of the codes."""
+    """give each observation codes of its own"""
     vanilla: bool = False
-    """No bottleneck and no map: the baseline that can only predict."""
+    """no bottleneck and no map: the baseline, which only predicts"""
     preset: Literal["fast", "paper"] = "fast"
-    """`fast` is what learns soonest; `paper` follows the paper's choices (docs/paper_readings.md), and takes hours."""
+    """fast: what learns in the least time; paper: the choices of the paper (docs/paper_readings.md), for hours"""
     family: bool = False
-    """The walks are of many rooms, alike but for their observations; `rooms` in the .npz file says which. The run then
-    maps new rooms: cogmap map RUN --walks NEW."""
+    """walks in many rooms of one layout (`rooms` in the .npz file); the run then maps new rooms: cogmap map RUN"""
     names: Literal["auto", "none", "seen", "plain"] = "auto"
-    """With --family: what the encoder is given of an observation. none: only which steps look alike, so that few rooms
-    suffice. seen: an embedding, and the set of those that the walk has shown; where an observation means the same in
-    every room. plain: an embedding alone, as in the paper. auto: none with a GRU, otherwise seen."""
+    """with --family: what the encoder knows of an observation (docs/families.md); auto: none with a GRU, else seen"""
     words: bool = False
-    """The file is a text, to be read word by word."""
+    """the file is a text, read word by word"""
     characters: bool = False
-    """The file is a text, to be read character by character."""
+    """the file is a text, read character by character"""
     least_count: int | None = None
-    """How often a word or character of a text must occur to be learned as itself and not as a rare one,
-    by default 5."""
+    """words or characters of a text that occur less often are learned as one rare unit; 5 by default"""
     splice: float = 0.0
-    """Chance that a text is cut before a unit, and the pieces shuffled, so that the model learns to expect joints."""
+    """probability of a cut before each unit of a text; the pieces are shuffled, so that the model learns such cuts"""
     clusters: int | None = None
-    """For walks of images or vectors: k of k-means; by default the number that fits the views best."""
+    """for walks of images or vectors: k of k-means; by default the number that fits the views best"""
     minutes: float | None = None
-    """Take this long at most: training stops after nine tenths of it, the rest is for the map. The fast preset stops
-    by itself when there is nothing more to learn."""
+    """time limit: nine tenths for the training, which may end sooner, and the rest for the map"""
     steps: int | None = None
-    """Stop training after this many steps."""
+    """stop the training after this many steps"""
     change: tuple[str, ...] = ()
-    """Any other option of the model or the training, as written to config.json: --change width=64 num_codes=300."""
+    """other options of the model, the training or the method, as in config.json: --change width=64 num_codes=300"""
     seed: int = 0
-    """The same seed and walks give the same weights on the same machine, to the last bit with --threads."""
+    """the same seed and walks give the same weights on the same machine, to the last bit with --threads"""
     threads: int | None = None
-    """Compute with so many threads. By default the fastest number is chosen, now and then again, by the speed of steps:
-    beside other work, one thread is often faster than two."""
+    """number of threads; by default the fastest, measured now and then during the training"""
     device: str = "auto"
     """auto, cpu, cuda, mps, ..."""
     resume: bool = False
-    """Resume the training in the run folder, with the choices made then; --minutes are then minutes more."""
+    """resume the training in the run folder, with its options; --minutes are then additional minutes"""
     serve: bool = False
-    """Show the run in a browser while it trains, the map appearing: the explorer, on this machine only."""
+    """show the run in the explorer while it trains, in a browser on this machine"""
     json: bool = False
-    """Print the outcome as JSON, and nothing else."""
+    """print the outcome as JSON, and nothing else"""
 
 
 Args = Learn
@@ -113,7 +104,7 @@ def run(args: Learn) -> None:
             print(f"watch it at {page.address}", file=sys.stderr, flush=True)
         _run(args)
         if page is not None and sys.stdout.isatty():
-            print(f"the page stays at {page.address} until Ctrl-C", flush=True)
+            print(f"the page stays open at {page.address} until Ctrl-C", flush=True)
             page.wait()
 
 

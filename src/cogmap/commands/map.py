@@ -1,4 +1,4 @@
-"""Build the map of some walks with a trained model, or write a run's map for other programs."""
+"""Build the map of other walks with a trained model, or export a run's map."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cogmap.errors import BadConfig
 from cogmap.maps.export import write_map
 from cogmap.maps.machine import machine_of_map, write_machine
 from cogmap.records import CognitiveMap
-from cogmap.runs.folder import MAP_FILES, MapKind
+from cogmap.runs.names import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
 from cogmap.runs.writing import writing
 from cogmap.tasks.mapping import map_file
@@ -21,24 +21,22 @@ from cogmap.tasks.mapping import map_file
 
 @dataclass(frozen=True)
 class Args:
-    """Build the map of some walks with a trained model, or write a run's map for other programs."""
+    """Build the map of other walks with a trained model, or export a run's map."""
 
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     walks: Path | None = None
-    """walks to build the map from; without them the run's own map is taken as it is"""
+    """walks to build the map from; without them the run's own map is exported"""
     room: int | None = None
     """which room, where the walks are of several rooms of a family"""
     kind: MapKind = "minimal"
     """which map: the minimal one, or the paper's"""
     out: Path | None = None
-    """where to write it: .npz, .graphml, .dot, .json, .drn or .prism; without it a map that was built becomes the
-    run's own"""
+    """file to write: .npz, .graphml, .dot, .json, .drn or .prism; without it, a map of --walks becomes the run's own"""
     outputs_on_moves: bool = False
-    """write the map as a Mealy machine, to .dot or .json: observations are what actions gave, as with requests and
-    responses, and places that differ only in the last one are one state"""
+    """write a Mealy machine (.dot, .json): an observation is the output of the action before it, as in a protocol"""
     force: bool = False
-    """overwrite a file that is there"""
+    """overwrite files that exist"""
     json: bool = False
     """print what was written as JSON"""
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from cogmap.errors import BadOutput
-from cogmap.walks.log import SUFFIX
+from cogmap.walks.log_store import SUFFIX
 
 
 def refuse_to_overwrite(paths: Iterable[Path], force: bool) -> None:
@@ -22,7 +22,7 @@ def refuse_to_overwrite(paths: Iterable[Path], force: bool) -> None:
 
 
 class Told:
-    """One line on the error stream that says how far a long work is; nothing where nobody would see it change."""
+    """One line on the error stream with the progress of a long job; nothing if that is not a terminal."""
 
     def __init__(self, what: str) -> None:
         self._what, self._shown = what, sys.stderr.isatty()

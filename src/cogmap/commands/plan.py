@@ -1,4 +1,4 @@
-"""Plan a shortest path between two moments of walks, or many of them at once."""
+"""Plan a shortest path between two moments of walks, or many paths at once."""
 
 from __future__ import annotations
 
@@ -14,44 +14,42 @@ from cogmap.errors import BadConfig, CogmapError
 from cogmap.planning.policies import LIKELY, chance_on
 from cogmap.planning.shortest_paths import Outcome
 from cogmap.records import CognitiveMap, Plan, label_of
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.plans import Question, answer, moment, read_questions
 from cogmap.runs.run import load_run
 
 
 @dataclass(frozen=True)
 class Args:
-    """Plan a shortest path between two moments of walks, or many of them at once."""
+    """Plan a shortest path between two moments of walks, or many paths at once."""
 
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     walks: Path
-    """walks file in which the moments lie"""
+    """walks that --from and --to refer to"""
     from_: Annotated[str | None, tyro.conf.arg(name="from")] = None
-    """where to start: WALK:STEP, both from 0"""
+    """where to start: WALK:STEP, both counted from 0"""
     to: str | None = None
     """where to go: WALK:STEP"""
     showing: str | None = None
     """instead of --to: the nearest place that shows this observation"""
     avoid: tuple[str, ...] = ()
-    """observations to keep away from where possible"""
+    """observations to avoid if there is another path"""
     strict: bool = False
-    """no path rather than one past an observation to avoid"""
+    """fail if every path passes an observation to avoid"""
     problems: Path | None = None
-    """many at once: a JSON list of {"from": [walk, step], "to": [walk, step], "avoid": []}"""
+    """plan many at once: a JSON list of {"from": [walk, step], "to": [walk, step], "avoid": []}"""
     map: MapKind = "minimal"
     """which of the run's maps to plan on"""
     json: bool = False
-    """print actions, observations and nodes as JSON; with --problems a list, errors in their places"""
+    """print actions, observations and nodes as JSON; with --problems a list, with errors in place"""
 
 
 def run(args: Args) -> None:
     questions = _questions(args)
     opened = load_run(args.run)
     if opened.task == "text":
-        raise BadConfig(
-            f"a plan needs actions to choose from, {args.run} learned a text, in which one just reads on"
-        )
+        raise BadConfig(f"a plan needs actions to choose from, {args.run} learned a text, which has none")
     for warning in opened.map_of(args.map).warnings:
         print(f"warning: {warning}", file=sys.stderr)
     outcomes = answer(opened, opened.load_walks(args.walks), questions, args.map)
@@ -76,9 +74,8 @@ def run(args: Args) -> None:
     print(_line(outcome))
     goes = chance_on(found, outcome)
     if goes < LIKELY:
-        print(
-            f"by chance it goes as planned {goes:.0%} of the time: `cogmap policy` says what to do when it does not"
-        )
+        what_then = "`cogmap policy` says what to do when it does not"
+        print(f"with chance, it goes as planned only {goes:.0%} of the time: {what_then}")
 
 
 def _questions(args: Args) -> list[Question]:
@@ -113,5 +110,5 @@ def _line(outcome: Outcome) -> str:
         return str(outcome)
     actions = " ".join(str(label_of(outcome.action_labels, action)) for action in outcome.actions)
     if not len(outcome):
-        return "no action: it is there already"
+        return "no action: already at the goal"
     return f"{len(outcome)} action{'s' if len(outcome) > 1 else ''}: {actions}"

@@ -1,4 +1,4 @@
-"""The best action at every node of a map, where moves are a matter of chance."""
+"""Compute the best action at every node of a map, for worlds with chance."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cogmap.errors import BadConfig
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Showing, check_node
 from cogmap.records import CognitiveMap, label_of
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.plans import moment, nodes_at
 from cogmap.runs.run import Run, load_run
 
@@ -23,28 +23,28 @@ _ROWS = 20  # nodes that are printed for a person
 
 @dataclass(frozen=True)
 class Args:
-    """The best action at every node, where moves are a matter of chance, and how likely it arrives."""
+    """Compute the best action at every node, for worlds with chance, and the probability of arriving."""
 
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""
     to: str | None = None
     """where to go: a node of the map, or WALK:STEP in --walks"""
     showing: str | None = None
-    """instead of --to: any place that shows this observation. Without either, the rewards of the walks are collected"""
+    """instead of --to: any place that shows this observation; without either, maximise the rewards of the walks"""
     from_: Annotated[str | None, tyro.conf.arg(name="from")] = None
-    """where to start: a node, or WALK:STEP; it is then said what to expect from there"""
+    """where to start, a node or WALK:STEP: print what to expect from there"""
     walks: Path | None = None
-    """walks file in which WALK:STEP lie"""
+    """walks that WALK:STEP refers to"""
     avoid: tuple[str, ...] = ()
-    """observations that must not be passed"""
+    """observations that must never be passed"""
     cost: tuple[str, ...] = ()
-    """OBSERVATION=STEPS: how many steps more it is worth to keep away from it once"""
+    """OBSERVATION=STEPS: an extra cost, in steps, each time that the observation is passed"""
     discount: float | None = None
-    """of a step, below 1; by default none to a goal, and 0.95 of rewards"""
+    """discount per step, below 1; by default none to a goal, and 0.95 for rewards"""
     map: MapKind = "minimal"
-    """which of the run's maps"""
+    """which of the run's maps to use"""
     json: bool = False
-    """print action, probability of arriving, expected steps and value of every node as JSON"""
+    """print the action, probability of arriving, expected steps and value of every node as JSON"""
 
 
 def run(args: Args) -> None:
@@ -122,7 +122,7 @@ def _lines(policy: Policy, found: CognitiveMap, start: int | None) -> list[str]:
 def _at(policy: Policy, node: int) -> str:
     chosen = policy.label(node)
     if chosen is None:
-        return "the goal" if node in policy.goals else "nothing leads on from here"
+        return "the goal" if node in policy.goals else "no action leads away from here"
     if policy.arrival is None or policy.steps is None:
         assert policy.value is not None
         return f"{chosen}, value {policy.value[node]:.3f}"

@@ -19,9 +19,9 @@ class Args:
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it; report.html and figures/ go into it"""
     walks: Path | None = None
-    """test walks to read, draw and score; with <name>.truth.npz beside them, against the truth"""
+    """test walks to draw and score; against the truth if <name>.truth.npz is beside them"""
     beside: Path | None = None
-    """another run to show beside it on the same walks, as one that plans worse"""
+    """another run to show for comparison, on the same walks"""
     json: bool = False
     """print what was written as JSON"""
 

@@ -1,4 +1,4 @@
-"""Run one of the paper's tables: sample, learn, score with both maps, and write every figure as a row."""
+"""Run one of the paper's tables: sample, learn, score with both maps, and write each score as a row."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Args(Running, Options):
     """The options of every table, and which table."""
 
     table: tyro.conf.Positional[str]
-    """table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl or icl-rule; small-room, short-windows, ladder,
-    table-3d-aliased, ginc-heads or icl-small, which are not in the paper; all is every trial of the plan."""
+    """table-1, table-12-colours, table-cube, table-3d, noise, ginc, icl, icl-rule; not in the paper: small-room, \
+short-windows, ladder, table-3d-aliased, ginc-heads, icl-small; or all"""
     dry_run: bool = False
-    """Print the trials with their state and the hours that they still take, and run nothing."""
+    """print the trials with their state and the hours that are left, and run nothing"""
     json: bool = False
-    """With --dry-run, print as JSON."""
+    """with --dry-run: print as JSON"""
 
 
 def run(args: Args) -> None:

@@ -1,4 +1,4 @@
-"""The map explorer in a browser: look at a run's map, plan on it, walk in it."""
+"""Open the map explorer in a browser: look at a run's map, plan on it, walk in it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Args:
-    """The map explorer in a browser: look at a run's map, plan on it, walk in it."""
+    """Open the map explorer in a browser: look at a run's map, plan on it, walk in it."""
 
     run: tyro.conf.Positional[Path]
     """run folder, as `cogmap learn` made it"""

@@ -23,12 +23,13 @@ from cogmap.errors import BadConfig, BadOutput, BadWorld
 from cogmap.files import parse_json, read_text
 from cogmap.records import TableWorld
 from cogmap.walks.draw import Drawn, describe, draw, draw_log, save_drawn, walk_stream, with_noise
-from cogmap.walks.log import SUFFIX, WalkLog
+from cogmap.walks.log import WalkLog
+from cogmap.walks.log_store import SUFFIX
 from cogmap.walks.sample import PLAIN, Agent
 from cogmap.walks.store import check_output
 from cogmap.walks.truth_store import truth_path
 
-FIGURE_STEPS = 60  # of the first walk: a longer one hides the room
+FIGURE_STEPS = 60  # of the first walk: more would hide the room
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,8 +37,7 @@ class Sampling:
     """The options that all worlds share."""
 
     out: Path
-    """file to write: .npz, .jsonl, .csv, or .walks for logs that need not fit in memory; the truth goes beside it, to
-    <name>.truth.npz"""
+    """file to write: .npz, .jsonl, .csv, or .walks for large logs; the truth goes to <name>.truth.npz beside it"""
     walks: int = 2048
     """number of walks"""
     steps: int = 400
@@ -49,11 +49,11 @@ class Sampling:
     noise: float = 0.0
     """share of the observations replaced by random ones, after the walk"""
     slip: float = 0.0
-    """chance that the move made is that of a random legal action; the file keeps the intended one"""
+    """probability that a random legal action is carried out; the file keeps the intended one"""
     sticky: float = 0.0
-    """chance that the agent repeats its last action, where that is legal"""
+    """probability that the agent repeats its last action, where that is legal"""
     start: int | Literal["first"] | None = None
-    """first position of every walk, `first` for position 0; a random one, or the world's own, if not given"""
+    """first position of every walk, `first` for position 0; by default the world's own start, or a random one"""
     figure: Path | None = None
     """draw the world, with the start of the first walk in it, to this .png, .svg or .pdf"""
     force: bool = False
@@ -83,7 +83,7 @@ class Sampling:
 
 @dataclass(frozen=True, kw_only=True)
 class Room(Sampling):
-    """The paper's aliased room: a grid of few colours with a patch of it copied to a second place."""
+    """The paper's aliased room: a grid of few colours, with a patch that occurs twice."""
 
     height: int = 15
     """rows"""
@@ -92,11 +92,11 @@ class Room(Sampling):
     observations: int = 4
     """number of colours"""
     patch: int | None = None
-    """side of the patch that occurs twice, 0 for none; as large as the paper's where it fits if not given"""
+    """side of the patch that occurs twice, 0 for none; by default 4, or half the shorter side if that is less"""
     walls: int | float = 0
     """inner walls: a number of cells, or a share of the room below 1"""
     bump: Bump = "stay"
-    """at a wall: stay and see the same again, or draw only among the open moves"""
+    """at a wall: stay in place, or sample only among the moves that are open"""
 
     def world(self) -> TableWorld:
         return AliasedRoom(
@@ -115,7 +115,7 @@ class Room3d(Sampling):
     plan: Path | None = None
     """text file with a floor plan instead of a random one: . is free, # a wall, o a pillar"""
     textures: TextureSource = "auto"
-    """DeepMind Lab's textures (labmaze), painted ones, or the first where they are installed"""
+    """DeepMind Lab's textures (labmaze) or painted ones; auto: the former where they are installed"""
 
     def world(self) -> EgocentricRoom:
         if self.out.suffix != ".npz":
@@ -139,16 +139,16 @@ class Cube(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Family(Sampling):
-    """Many rooms with one partition and different colours, a room drawn for each walk (section 4.5)."""
+    """Many rooms with one layout and different colours; each walk is in a random one (section 4.5)."""
 
     rooms: FamilyRooms = "train"
-    """training rooms, or new rooms to test on; or the training and test rooms of the rule R"""
+    """training rooms, or new rooms to test on; or those of the rule R"""
     train_rooms: int | None = None
-    """number of training rooms; 10000 if not given, 5000 of them under the rule R"""
+    """number of training rooms; 10000 by default, 5000 with the rule R"""
     test_rooms: int = 512
     """number of test rooms of each kind"""
     colours: int = 30
-    """number of colours that rooms draw theirs from"""
+    """number of colours in all rooms together"""
     height: int = 6
     """rows"""
     width: int = 8
@@ -158,7 +158,7 @@ class Family(Sampling):
     patch: int | None = None
     """side of the patch that occurs twice, 0 for none"""
     bump: Bump = "stay"
-    """at a wall: stay and see the same again, or draw only among the open moves"""
+    """at a wall: stay in place, or sample only among the moves that are open"""
 
     def world(self) -> RoomFamily:
         return choose_family(
@@ -177,7 +177,7 @@ class Family(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Torus(Sampling):
-    """A grid whose opposite borders are joined, with one-way doors if wanted."""
+    """A grid whose opposite borders are joined, optionally with one-way doors."""
 
     height: int = 6
     """rows"""
@@ -186,7 +186,7 @@ class Torus(Sampling):
     observations: int = 4
     """number of colours"""
     one_way_doors: int = 0
-    """pairs of neighbours between which only one way is open"""
+    """number of one-way doors between neighbours"""
 
     def world(self) -> TableWorld:
         return torus(self.height, self.width, self.observations, self.one_way_doors, self.seed)
@@ -194,7 +194,7 @@ class Torus(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Maze(Sampling):
-    """A maze drawn as text: # is a wall, ^ v < > are one-way doors, cells drawn alike are seen alike."""
+    """A maze drawn as text: # is a wall, ^ v < > are one-way doors, equal characters look alike."""
 
     drawing: tyro.conf.Positional[Path]
     """text file with the drawing"""
@@ -205,14 +205,14 @@ class Maze(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Streets(Sampling):
-    """A planar street network with one-way streets. What is seen at a corner is which turns are legal."""
+    """A planar street network with one-way streets. The observation at a corner: which turns are legal."""
 
     corners: int = 1000
     """number of corners"""
     one_way: float = 0.1
     """share of the streets that are one-way"""
     bump: Bump = "resample"
-    """where there is no street: draw only among the legal turns, or stay and see the same again"""
+    """where there is no street: sample only among the legal turns, or stay in place"""
 
     def world(self) -> TableWorld:
         return street_network(self.corners, self.one_way, self.bump, self.seed)
@@ -220,10 +220,10 @@ class Streets(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Machine(Sampling):
-    """A Mealy machine: random inputs from its initial state, and the output of each as what is seen."""
+    """A Mealy machine: random inputs from its initial state; the observation is the output of each."""
 
     file: tyro.conf.Positional[Path]
-    """.json or .dot file of the machine, or the name of one that comes with the package, say CC2650"""
+    """.json or .dot file of the machine, or the name of one in the package, such as CC2650"""
 
     def world(self) -> TableWorld:
         if self.figure is not None:
@@ -233,13 +233,12 @@ class Machine(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Frozenlake(Sampling):
-    """Gymnasium's FrozenLake (extra `gym`). What is seen is the letter of the tile; a hole or the goal leads to the
-    start."""
+    """Gymnasium's FrozenLake (extra `gym`). The observation is the letter of the tile."""
 
     size: LakeSize = "8x8"
-    """of the lake"""
+    """size of the lake"""
     deterministic: bool = False
-    """moves go where they should, instead of slipping to the sides two times in three"""
+    """actions do not slip; by default they slip to a side two times in three"""
 
     def world(self) -> TableWorld:
         return frozen_lake(self.size, not self.deterministic)
@@ -247,11 +246,10 @@ class Frozenlake(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Cliff(Sampling):
-    """Gymnasium's CliffWalking (extra `gym`). What is seen is on which sides there is a wall or the cliff; the goal
-    leads to the start."""
+    """Gymnasium's CliffWalking (extra `gym`). The observation: on which sides is a wall or the cliff."""
 
     deterministic: bool = False
-    """moves go where they should, instead of slipping to the sides two times in three"""
+    """actions do not slip; by default they slip to a side two times in three"""
 
     def world(self) -> TableWorld:
         return cliff_walking(not self.deterministic)
@@ -259,11 +257,10 @@ class Cliff(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Taxi(Sampling):
-    """Gymnasium's Taxi in the rain (extra `gym`). What is seen is on which sides of the taxi there are walls, where the
-    passenger is and where to go; a new passenger follows the last."""
+    """Gymnasium's Taxi in the rain (extra `gym`). The observation: walls around, passenger, destination."""
 
     deterministic: bool = False
-    """moves go where they should, instead of slipping to the sides one time in five"""
+    """actions do not slip; by default they slip to a side one time in five"""
 
     def world(self) -> TableWorld:
         if self.figure is not None:
@@ -273,15 +270,14 @@ class Taxi(Sampling):
 
 @dataclass(frozen=True, kw_only=True)
 class Gym(Sampling):
-    """Any Gymnasium environment with discrete actions (extra `gym`). It has no truth that we could write."""
+    """Any Gymnasium environment with discrete actions (extra `gym`), without a truth file."""
 
     env_id: tyro.conf.Positional[str]
-    """name of the environment: MiniGrid-FourRooms-v0; if its package is not known here, led by the module that
-    registers it: package:Name-v0"""
+    """id of the environment, such as MiniGrid-FourRooms-v0; or package:Name-v0, if the package registers it"""
     settings: str = "{}"
-    """arguments for the environment as JSON, say '{"agent_view_size": 3}'"""
+    """arguments of the environment as JSON, such as '{"agent_view_size": 3}'"""
     actions: tuple[int, ...] = ()
-    """the actions to draw from; all of them if not given"""
+    """the actions to sample from; all by default"""
 
     def draw(self) -> Drawn:
         from cogmap.environments.gym import make_environment
@@ -336,7 +332,7 @@ def run(args: Sampling) -> None:
     if isinstance(args, Gym) and got < asked:
         more = int(np.ceil(args.walks * asked / got))
         print(
-            f"note: episodes ended early, {got} of {asked} steps: `--walks {more}` gives about as many as asked for"
+            f"note: episodes ended early, with {got} of {asked} steps: `--walks {more}` gives about as many as asked"
         )
     if "figure" in written:
         steps = min(drawn.walks.num_steps, FIGURE_STEPS)

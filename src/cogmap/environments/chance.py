@@ -76,7 +76,7 @@ def chance_world(
     probability: Floats,
     reward: Floats | None = None,
 ) -> ChanceWorld:
-    """`world` with other moves (E,). Probabilities of the same move are added, and rewards weighed by them.
+    """`world` with other moves (E,). Probabilities of the same move are added, and rewards weighted by them.
 
     Its `next_position` stays where it is among the likeliest targets.
     """

@@ -28,7 +28,7 @@ def check_environment(world: TableWorld) -> None:
 
 
 def _check_reachable(world: TableWorld) -> None:
-    """By whatever moves have a chance. Where walks have their own starts, as in a machine, they need not find back."""
+    """By all moves that may happen. Where walks have a start, as in a machine, it need not be reachable again."""
     source, action, target, _, _ = moves_of(world)
     taken = world.legal_actions()[source, action]
     source, target = source[taken], target[taken]

@@ -1,7 +1,7 @@
 """Gymnasium's own worlds with chance, from its tables: FrozenLake, CliffWalking and Taxi (extra `gym`).
 
 Two things differ from playing them. What is seen is aliased: a sensor of what is near, not the number of the state. And
-walks go on: at an end of an episode any action is a move back to where episodes start, with reward 0.
+walks continue: at the end of an episode any action leads back to where episodes start, with reward 0.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """MiniGrid's rooms as tables (extra `gym`): what lies ahead of an agent that turns and goes forward.
 
-A position is a cell with a heading. Walks go on where an episode would end, so that a goal is a cell like any other.
+A position is a cell with a heading. Walks continue where an episode would end, so that a goal is a cell like any other.
 """
 
 from __future__ import annotations

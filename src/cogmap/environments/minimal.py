@@ -1,6 +1,6 @@
 """The minimal form of a world: places that no sequence of actions distinguishes are one.
 
-A walk cannot tell such places apart, so no map of walks has both: FrozenLake's holes all lead back to the start.
+A walk cannot distinguish such places, so no map of walks has both: FrozenLake's holes all lead back to the start.
 """
 
 from __future__ import annotations

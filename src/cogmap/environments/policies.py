@@ -234,9 +234,8 @@ def _improve(action: Integers, solve: Callable[[], Floats], worth: Callable[[Flo
 
 def _raises(worth: Floats, action: Integers, value: Floats) -> Booleans:
     """(P,): where some action is better than the present one by more than rounding."""
-    present = worth[
-        np.arange(len(action)), action
-    ]  # -1, where there is no action, is the last: all are 0 there
+    # Where there is no action, -1 picks the last column: all are 0 there.
+    present = worth[np.arange(len(action)), action]
     return worth.max(axis=1) > present + _BETTER * (1 + np.abs(value).max())
 
 

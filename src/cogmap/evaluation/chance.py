@@ -1,8 +1,8 @@
 """Scores in worlds with chance: how near the map's predictions are to the exact filter's, and its policies to the best.
 
 Closed loop: the agent walks at random for a while, so that it can know where it is, and then to a goal by its policy.
-Whoever is at the goal is told so, as the oracle is, which knows its position and the world. Both walk in the same world
-from the same places; steps are counted from there.
+An agent at the goal is told so, and so is the oracle, which knows its position and the world. Both walk in the same
+world from the same places; steps are counted from there.
 """
 
 from __future__ import annotations
@@ -34,16 +34,10 @@ class ChanceScores:
     """A map against a world with chance. A field is None where it does not apply."""
 
     map_log_loss: float  # of the next observation, by the map alone, in nats
-    exact_log_loss: (
-        float | None
-    )  # the same for the exact filter; None where the walks are impossible in the world
-    probability_distance: (
-        float | None
-    )  # mean total variation between moves of map and world, weighed by visits
+    exact_log_loss: float | None  # the same for the exact filter; None if the world rules the walks out
+    probability_distance: float | None  # mean total variation of moves, map to world, weighted by visits
     goals_reached: float | None  # share of goals reached in closed loop
-    steps_over_oracle: (
-        float | None
-    )  # steps of those journeys, divided by the expected ones of who knows its position
+    steps_over_oracle: float | None  # steps of those journeys, over those expected if positions were known
     steps_over_true_map: float | None  # the same divided by the steps of this agent with the true map
     value_share: float | None  # value of the map's policy for rewards: 1 is the best, 0 acting at random
     value_over_true_map: float | None  # that share divided by that of this agent with the true map

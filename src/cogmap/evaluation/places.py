@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cogmap.errors import BadWalks
-from cogmap.planning.localise import whereabouts
+from cogmap.planning.localise import estimated_nodes
 from cogmap.records import Booleans, Codes, CognitiveMap, Integers, TableWorld, Truth, Walks
 
 MERGED_SHARE = 0.9  # a node with less than this share of its steps at one position stands for several places
@@ -38,7 +38,7 @@ def true_places(
     if codes is None:
         some = slice(_enough_walks(walks, cognitive_map.num_nodes))
         walks, truth = walks.rows(some), Truth(truth.positions[some], truth.world)
-    nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
+    nodes = estimated_nodes(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
     return node_places(nodes, walks.step_mask(), cognitive_map.num_nodes, truth)
 
 

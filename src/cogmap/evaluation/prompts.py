@@ -101,7 +101,7 @@ def ceiling(world: GincWorld, cells: Iterable[Prompts]) -> Iterator[CeilingRow]:
 
 
 def sampled_ceiling(config: GincConfig) -> Iterator[CeilingRow]:
-    """The ceiling of a text set without its files: the prompts are drawn anew, which takes seconds."""
+    """The ceiling of a text set without its files: the prompts are sampled again, which takes seconds."""
     world = build_world(config, np.random.RandomState(config.seed))
     return ceiling(world, sample_prompts(world, config))
 

@@ -44,9 +44,7 @@ class Scores:
     nodes: int | None = None
     edges: int | None = None
     positions: int | None = None
-    exact: bool | None = (
-        None  # whether the map equals the world: one node per place, every move with its action
-    )
+    exact: bool | None = None  # whether the map is the world: one node a place, every move with its action
     purity: float | None = None  # share of steps at the place that their node stands for
     places_covered: float | None = None  # share of places that have a node
     nodes_per_place: float | None = None  # number of nodes with a place, divided by places with a node
@@ -70,10 +68,8 @@ class Scores:
     valid_share: float | None = None  # share of rollout candidates that are at the target
     valid_share_with_tail: float | None = None  # the same among those that the tail confirmed
     compression_precision: float | None = None  # of evaluation/world_model.py: histories to one place alike
-    distinction_precision: float | None = (
-        None  # histories to different places told apart where they differ ...
-    )
-    distinction_recall: float | None = None  # ... and wherever they differ
+    distinction_precision: float | None = None  # of what distinguishes places by the model, the true share
+    distinction_recall: float | None = None  # of what truly distinguishes places, the model's share
     detours: float | None = None  # share of goals reached although a tenth of the actions is replaced
     problems: int | None = None
     context_length: int | None = None
@@ -180,7 +176,7 @@ def score(
 
     codes, predicted: the model's codes (B, N, M) and predictions (B, N - 1) on these walks.
     seed: for the random observation to avoid in each constrained problem, and for closed-loop goals.
-    nodes: (B, N) the node of every step; by default from `whereabouts`.
+    nodes: (B, N) the node of every step; by default from `estimated_nodes`.
     goals: number of goals to reach in closed loop, from random starts in the world; none by default.
     networkx_timeout: seconds for networkx to compute NormGED too; by default it does not.
     """
@@ -315,9 +311,8 @@ def _closed_loop(
 ) -> float | None:
     if not goals:
         return None
-    from cogmap.evaluation.closed_loop import (
-        goals_reached,  # loads the renderer, which readers of scores do not need
-    )
+    # Loads the renderer, which readers of scores do not need.
+    from cogmap.evaluation.closed_loop import goals_reached
 
     return goals_reached(cognitive_map, truth.world, place, goals, np.random.default_rng(seed))
 

@@ -54,9 +54,9 @@ class PairBoundary:
     """Sizes of the boundaries of one history against another."""
 
     of_model: int  # sentences in the model's boundary
-    true: int  # of these, the ones that the world's languages tell apart, too
+    true: int  # of these, the ones that the world's languages distinguish, too
     of_world: int  # sentences in the world's boundary
-    found: int  # of these, the ones that the model's languages tell apart, too
+    found: int  # of these, the ones that the model's languages distinguish, too
 
 
 def language_scores(

@@ -94,7 +94,7 @@ def read_cell(cell: Cell) -> Row | None:
 
 
 def run_cells(cells: Sequence[Cell], jobs: int | None, again: bool, tell: Tell) -> Iterator[Row]:
-    """The rows of all cells as they come: those that are done first. again: measure them all anew."""
+    """The rows of all cells as they come: those that are done first. again: measure them all again."""
     from cogmap.experiments.local import free_cores, run_locally
 
     waiting = []

@@ -1,4 +1,4 @@
-"""`cogmap compare`: every method on one's own log, by the steps of it that they are given."""
+"""`cogmap compare`: every method on a user's log, or on parts of it."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from cogmap.report.page import baseline_sentence, write_report
 from cogmap.report.paper_rows import ALIASED_ROOM, EGOCENTRIC_ROOM
 from cogmap.report.room3d_page import Room3dMaterial, draw_room_pictures, room_section
 from cogmap.report.tables import score_table
-from cogmap.runs.folder import SCORE_FILES
+from cogmap.runs.names import SCORE_FILES
 from cogmap.runs.run import Run
 from cogmap.tasks.learning import learn
 from cogmap.tasks.places import material_of
@@ -114,7 +114,7 @@ def demo_room3d(out: Path, seed: int, steps: int) -> Path:
     shown, material = _read_views(opened, room, test)
     print(score_table([material.scored[0]], EGOCENTRIC_ROOM).text())
     print(aliasing(shown.world).sentence())
-    chapter("4/5", f"Put down anywhere, sent somewhere, {GOALS} times, with views rendered as it walks:")
+    chapter("4/5", f"From random starts to random goals, {GOALS} times, with views rendered as it walks:")
     found, rng = shown.cognitive_map, np.random.default_rng(0)
     reached = goals_reached_from_pixels(found, room, shown.quantizer, shown.place, GOALS, rng)
     print(f"it reached {reached:.0%} of the goals")
@@ -140,7 +140,7 @@ def chapter(number: str, sentence: str) -> None:
 
 
 def next_commands(started: float, *lines: str) -> None:
-    print(f"That took {time.perf_counter() - started:.0f} s. What to try next:")
+    print(f"This took {time.perf_counter() - started:.0f} s. What to try next:")
     print("\n".join(f"  {line}" for line in lines))
 
 

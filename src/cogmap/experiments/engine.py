@@ -20,17 +20,16 @@ from cogmap.experiments.trials import METHODS, OF_SOME_KINDS, Options, Tell, Tri
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """How trials are run; it changes none of their figures."""
+    """How trials are run; their figures do not depend on it."""
 
     jobs: int | None = None
-    """Trials at once on this machine, by default as many as there are free cores. With one, or if there is only one
-    trial to run, it runs in this process with the threads that it has; otherwise each has a process and a thread."""
+    """trials at once on this machine, each with a process and a thread; by default the number of free cores"""
     engine: Literal["local", "ray"] = "local"
-    """Where: on this machine, or as tasks of a Ray cluster (the extra `ray`), with `out` in a folder that all share."""
+    """run on this machine, or as tasks of a Ray cluster (extra `ray`) with --out in a folder that all share"""
     gpus: float = 0.0
-    """Of ray: GPUs for each trial, such as 0.25."""
+    """with --engine ray: GPUs for each trial, such as 0.25"""
     rescore: bool = False
-    """Build maps and score again whatever is trained, and train nothing."""
+    """build the maps of trained runs again and score them again; train nothing"""
 
 
 def reproduce(

@@ -20,7 +20,7 @@ from cogmap.report.html import FIGURES_FOLDER
 from cogmap.report.map_figures import new_rooms_figure
 from cogmap.report.page import write_report
 from cogmap.report.style import save_figure
-from cogmap.runs.folder import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE
+from cogmap.runs.names import ATLAS_FILE, CONFIG_FILE, MAP_FILES, MODEL_FILE
 from cogmap.runs.run import Run, load_run
 from cogmap.tasks.family import new_room_map, score_family
 from cogmap.tasks.places import material_of

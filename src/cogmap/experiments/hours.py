@@ -13,12 +13,8 @@ from cogmap.experiments.rows import holds_rows, read_rows
 from cogmap.experiments.tables import TABLES
 from cogmap.experiments.trials import METHODS, Trial
 
-KEPT = (
-    "seconds",
-    "preset",
-    "scored_at",
-    "trained_at",
-)  # of the rows of one training, in which they are the same
+# Columns that are the same in all rows of one training.
+KEPT = ("seconds", "preset", "scored_at", "trained_at")
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What is known of a trial, in files beside its run folder: what it has done, how far it is, who is at it.
+"""What is known of a trial, in files beside its run folder: what it has done, how far it is, which process runs it.
 
 `<out>/<table>/trials/<run>.json` is the record, `.progress.json` how far a process is, `.lock` is held by the process
 that runs the trial and is free again when that is killed, `.log` has its lines. A shared folder serves many machines.
@@ -32,9 +32,8 @@ if TYPE_CHECKING:
 State = Literal["todo", "running", "trained", "scored", "failed"]
 Training = Literal["new", "begun", "unmapped", "finished"]
 Ending = Literal["json", "progress.json", "lock", "log"]
-NOT_OF_THE_MODEL = frozenset(
-    {"rooms", "only", "minutes", "steps", "rollouts", "out", "results"}
-)  # of the options
+# Options that do not change what a model is.
+NOT_OF_THE_MODEL = frozenset({"rooms", "only", "minutes", "steps", "rollouts", "out", "results"})
 ADDED_LATER = ("rungs",)  # not in the hashes of trials from before them
 
 TELL_EVERY = 60.0  # seconds
@@ -194,7 +193,8 @@ def is_claimed(trial: Trial) -> bool:
 
 def training_state(trial: Trial) -> Training:
     """How far a trial's training is: finished if it was allowed as many steps as are asked for now, and has its map."""
-    from cogmap.runs.folder import MODEL_FILE, RunFolder
+    from cogmap.runs.folder import RunFolder
+    from cogmap.runs.names import MODEL_FILE
     from cogmap.training.loop import checkpoint_path
 
     folder, steps = trial.folder, trial.options.steps
@@ -208,7 +208,7 @@ def training_state(trial: Trial) -> Training:
 
 
 def _is_mapped(run: RunFolder) -> bool:
-    from cogmap.runs.folder import ATLAS_FILE, MAP_FILES
+    from cogmap.runs.names import ATLAS_FILE, MAP_FILES
 
     file = ATLAS_FILE if run.task == "family" else MAP_FILES["minimal"]
     return run.config.vanilla or (run.folder / file).is_file()

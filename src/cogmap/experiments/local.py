@@ -49,7 +49,7 @@ def run_locally(
 
 
 class Slots:
-    """The processes of the trials in progress. A trial has its own, so that one that is killed takes no other along."""
+    """The processes of the trials in progress. A trial has its own, so that killing one does not end others."""
 
     def __init__(self, work: Callable[[Any], Outcome] = attempt) -> None:
         from loky import ProcessPoolExecutor
@@ -90,7 +90,7 @@ def _begin(parent: int) -> None:
 
 
 def _follow(parent: int) -> None:
-    """End this process some seconds after its parent: an idle one would wait for its next job for ever."""
+    """End this process some seconds after its parent: an idle one would wait for its next job forever."""
     while os.getppid() == parent:
         time.sleep(LOOK_EVERY)
     time.sleep(GRACE)

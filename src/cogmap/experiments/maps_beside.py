@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cogmap.maps.build import build_map
-from cogmap.planning.localise import nodes_by_code, whereabouts
+from cogmap.planning.localise import estimated_nodes, nodes_by_code
 from cogmap.records import Codes, CognitiveMap, Integers, Walks
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Located:
 
 
 def located(cognitive_map: CognitiveMap, codes: Codes, test: Walks) -> Located:
-    nodes = whereabouts(cognitive_map, test.observations, test.actions, test.lengths, codes)
+    nodes = estimated_nodes(cognitive_map, test.observations, test.actions, test.lengths, codes)
     return Located(cognitive_map, codes, nodes)
 
 

@@ -59,7 +59,7 @@ class Outcome:
 
 
 class ParentGone(BaseException):
-    """Whoever started this process was killed; the checkpoint stands."""
+    """The process that started this one was killed; the checkpoint remains."""
 
 
 class Interrupted(BaseException):
@@ -103,7 +103,7 @@ def attempt(job: Job) -> Outcome:
     except (ParentGone, Stopped, Terminated):
         os._exit(1)
     if os.getppid() != parent:
-        os._exit(0)  # the record has the outcome; a pool's process would wait for its next job for ever
+        os._exit(0)  # the record has the outcome; a pool's process would wait for its next job forever
     return outcome
 
 
@@ -202,7 +202,7 @@ def _budget(trial: Trial, state: str) -> dict[str, Any]:
 def _same_walks(trial: Trial, record: Record, walks: str) -> str:
     """What a model is mapped and scored by must be drawn as what it was trained on."""
     if record.walks not in ("", walks):
-        rule = f"a trial must be scored by the walks it was trained on ({record.walks}), they are drawn otherwise now"
+        rule = f"a trial must be scored by the walks it was trained on ({record.walks}), which are sampled differently"
         raise BadRun(f"{rule} ({walks}): move {trial.folder} away to train it again")
     return walks
 

@@ -28,9 +28,8 @@ METHODS: dict[str, dict[str, Any]] = {
     "TDB(S=5, M=4)": {"prediction_steps": 5, "bottlenecks": 4},
     "TDB(S=3, M=1), clones": {"prediction_steps": 3, "clone_structured": True},
 }
-OF_SOME_KINDS = frozenset(
-    {"rooms", "training_rooms", "rungs", "names", "splice", "rollouts"}
-)  # of the options
+# Options that only some kinds of tables have.
+OF_SOME_KINDS = frozenset({"rooms", "training_rooms", "rungs", "names", "splice", "rollouts"})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,34 +37,33 @@ class Options:
     """What can be asked of a reproduction, for any table; in the order in which a command has them."""
 
     rooms: int = 1
-    """How many worlds, with seeds from `first_seed` on."""
+    """number of worlds, with seeds from --first-seed on"""
     first_seed: int = 0
-    """Seed of the first world."""
+    """seed of the first world"""
     only: tuple[str, ...] = ()
-    """Methods to run, as the paper prints them: "TDB(S=3, M=1)" ... All of the table's by default."""
+    """methods to run, as the paper prints them: "TDB(S=3, M=1)" ...; by default all of the table"""
     training_rooms: tuple[int, ...] = ()
-    """Of icl: how many rooms to train on, one model each; by default 200, 1000 and 10000, in icl-small a tenth."""
+    """of icl: numbers of rooms to train on, one model each; by default 200 1000 10000, in icl-small a tenth"""
     rungs: tuple[int, ...] = ()
-    """Of ladder: which of its rungs, from 0 on. All by default."""
+    """of ladder: which of its rungs, from 0 on; by default all"""
     encoder: Literal["transformer", "gru", "lstm"] = "transformer"
-    """Encoder of every TDB."""
+    """encoder of every TDB"""
     names: Literal["auto", "none", "seen", "plain"] = "auto"
-    """Of icl: what the encoder knows an observation by, as in `cogmap learn --family`."""
+    """of icl: what the encoder knows of an observation, as in `cogmap learn --family`"""
     splice: float = 0.03
-    """Of GINC: chance that a training document is cut before a token, its pieces shuffled. 0 leaves documents whole."""
+    """of GINC: probability of a cut before each token of a document; the pieces are shuffled"""
     preset: Literal["fast", "paper"] = "fast"
-    """How to train."""
+    """how to train, as in `cogmap learn`"""
     minutes: float | None = None
-    """At most, for each training."""
+    """time limit of each training"""
     steps: int | None = None
-    """At most, for each training."""
+    """limit on the steps of each training"""
     rollouts: int = 100
-    """Of a model without a map, for each planning problem. Rows of 1 and 10 are the first of them."""
+    """sampled rollouts of a model without a map, for each planning problem"""
     out: Path = Path("runs/reproduce")
-    """Where the runs go, and what is known of each trial. A trial that is scored is not run again, one that was cut off
-    resumes. A finished training is continued only if `steps` are more than it was allowed before."""
+    """folder for the runs; the same command again resumes, and continues a finished training only for more --steps"""
     results: Path = Path("results")
-    """Where the rows go, one CSV a table."""
+    """folder for the rows, a CSV for each table"""
 
 
 @dataclass(frozen=True)
@@ -138,7 +136,7 @@ def one_model(options: Options, method: str, **changes: Any) -> Options:
 def new_trial(
     table: str, kind: Kind, options: Options, what: str, label_end: str = "", folder_end: str = ""
 ) -> Trial:
-    """The trial of the one model that `options` name; `what` it is trained in is told to people."""
+    """The trial of the one model that `options` name; `what` it is trained in is for people to read."""
     (method,), encoder, preset = options.only, options.encoder, options.preset
     label = (method if METHODS[method].get("vanilla") else f"{method}, {encoder}") + label_end
     folder = f"{slug(method)}-{encoder}-{preset}{folder_end}-{options.first_seed}"

@@ -108,9 +108,8 @@ class PathAttention(_Attention):
         self, inputs: Tensor, memory: Memory | None, return_memory: bool
     ) -> tuple[Tensor, Memory | None]:
         query, key, value = (part.to(inputs.dtype) for part in self._project(inputs))
-        with torch.autocast(
-            inputs.device.type, enabled=False
-        ):  # CPUs attend slowly in bfloat16; angles add up
+        # Attention in bfloat16 is slow on CPUs, and sums of angles need 32 bits.
+        with torch.autocast(inputs.device.type, enabled=False):
             angles, last_angles = self._angles(inputs, memory)
             query, key = Rotation.apply(query, key, angles)
             keys, values = self._prepend(memory, key, value)

@@ -24,9 +24,7 @@ class Quantized:
     codes: Tensor  # (B, N, M)
     vectors: Tensor  # (B, N, M * W): the entries, concatenated; straight-through gradients to the output
     outputs: Tensor  # (B, N, M, W): the projected outputs that were quantized
-    entries: (
-        Tensor  # (B, N, M, W): the nearest entries; with a gradient where the dictionary is trained by it
-    )
+    entries: Tensor  # (B, N, M, W): the nearest entries; with a gradient if that trains the dictionary
 
 
 class Bottlenecks(nn.Module):

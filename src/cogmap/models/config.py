@@ -47,22 +47,12 @@ class ModelConfig:
     num_actions: int
     num_targets: int  # classes to predict; equals num_observations unless trained in base
     encoder: EncoderKind = "transformer"
-    form: Form = (
-        "fast"  # "paper": the four parts below as in the paper; each can be chosen alone, None is the form's
-    )
-    alternating: bool | None = (
-        None  # a transformer's tokens are observations and actions in turn, not whole steps
-    )
-    attention: Attention | None = (
-        None  # "relative": Transformer-XL's; "path": rotary angles, half of them of the path
-    )
-    dictionary: Dictionary | None = (
-        None  # trained by the gradient, or following moving averages of the outputs
-    )
+    form: Form = "fast"  # "paper": the parts below as in the paper; None is the form's choice
+    alternating: bool | None = None  # a transformer's tokens: observations and actions in turn, not steps
+    attention: Attention | None = None  # "relative": Transformer-XL's; "path": rotary, half by the path
+    dictionary: Dictionary | None = None  # trained by the gradient, or moving averages of the outputs
     projected: bool | None = None  # outputs are projected to `code_width` before they are quantized
-    dictionary_start: DictionaryStart = (
-        "normal"  # of a dictionary by gradient; "uniform": small, as Haiku's quantizer
-    )
+    dictionary_start: DictionaryStart = "normal"  # if trained by gradient; "uniform": small, as in Haiku
     output_norm: bool = True  # a LayerNorm on the transformer's output, which is what is quantized
     revival: bool = True  # dead entries of a dictionary by averages start again from an output
     vanilla: bool = False  # the baseline without a bottleneck, which predicts x_{n+1} directly
@@ -77,9 +67,7 @@ class ModelConfig:
     heads: int = 8
     mlp_width: int = 512
     head_width: int = 256  # hidden units of each f^(s), and of g
-    code_width: int = (
-        32  # of an entry where outputs are projected; otherwise entries have the encoder's width
-    )
+    code_width: int = 32  # of an entry if outputs are projected; otherwise it is the encoder's width
     attention_span: int = 50  # steps that a layer attends to by path
     code_logits: bool = False  # each code has its own logits, which are added to those of the heads
     context_length: int = 400  # steps that a layer attends to by relative attention

@@ -11,14 +11,12 @@ from numpy.typing import NDArray
 from cogmap.models.tdb import TDB
 from cogmap.records import Integers, PredictedFutures, Walks
 
-TESTS_OF_A_LENGTH = (
-    512  # all sequences where there are fewer, as with 8 actions and 3 steps; else the usual ones
-)
+# Sequences of actions of one length: all if there are fewer (8 actions, 3 steps), otherwise the frequent ones.
+TESTS_OF_A_LENGTH = 512
 _FEWEST_TESTS = 16  # of a length, if there are as many: fewer say too little
 _NUMBERS_AT_ONCE = 1 << 24  # predicted probabilities held by the network at a time
-MOST_NUMBERS = (
-    1 << 27
-)  # probabilities in all, half a gigabyte; there are fewer tests where there would be more
+# Probabilities in total, half a gigabyte; where there would be more, fewer tests are asked.
+MOST_NUMBERS = 1 << 27
 
 
 @torch.inference_mode()
@@ -75,12 +73,11 @@ def _tests(model: TDB, tuples: int, walks: Walks) -> list[NDArray[np.int64]]:
 
 
 def _usual_sequences(walks: Walks, length: int, most: int) -> NDArray[np.int64]:
-    """(t, length) the sequences of actions that the walks take most often, in rising order."""
+    """(t, length) the sequences of actions that the walks take most often, in ascending order."""
     made = walks.step_mask()[:, length:]
     taken = np.stack([walks.actions[:, step : step + made.shape[1]][made] for step in range(length)], axis=1)
-    number = np.zeros(
-        len(taken), dtype=np.int64
-    )  # of a sequence, in rising order; a key of all actions may overflow
+    # The rank of each sequence, built action by action: one key of all actions could overflow.
+    number = np.zeros(len(taken), dtype=np.int64)
     for step in range(length):
         number = np.unique(number * walks.num_actions + taken[:, step], return_inverse=True)[1].reshape(-1)
     _, first, count = np.unique(number, return_index=True, return_counts=True)

@@ -26,9 +26,8 @@ HISTORIES = 4  # of each code: an error of one of them makes a test say nothing
 NOTHING = -1
 _SURE = 0.8  # of an imagined observation: what follows a doubtful one is a guess
 _FEWEST, _MOST = 16, 512  # sequences; fewer say too little
-_MOST_PRODUCTS = (
-    1e11  # of all imagined steps, some seconds; larger models and more codes have fewer sequences
-)
+# Products of all imagined steps, some seconds; larger models and more codes get fewer sequences.
+_MOST_PRODUCTS = 1e11
 _LONG = 512  # steps that a model needs at the most to know where it is; longer walks are read in pieces, side by side
 _NUMBERS_AT_ONCE = 1 << 24  # in the states of the histories that are continued together
 

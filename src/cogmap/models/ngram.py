@@ -1,4 +1,4 @@
-"""The baseline of the oldest school: n-grams (Witten-Bell), what followed the last observations and actions before."""
+"""A baseline: n-grams of observations and actions, with Witten-Bell smoothing."""
 
 from __future__ import annotations
 
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from cogmap.records import Floats, Integers, Walks
 
 ORDER = 8  # observations, with the action after each
-_STEPS_AT_ONCE = (
-    100_000  # numbers of predictions that are in memory at once: steps times observations, in thousands
-)
+# Predictions in memory at once: steps times observations, in thousands.
+_STEPS_AT_ONCE = 100_000
 
 
 def ngram_predictions(train: Walks, test: Walks, order: int = ORDER) -> tuple[Integers, Floats, int]:

@@ -59,7 +59,7 @@ class Belief:
         return f"Belief({shown}; of {len(self.probability)} nodes)"
 
 
-def whereabouts(
+def estimated_nodes(
     cognitive_map: CognitiveMap,
     observations: Integers,
     actions: Integers,

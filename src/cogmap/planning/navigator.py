@@ -92,9 +92,8 @@ class Navigator:
         self._penalty = np.zeros(len(self._graph.source))  # (E,) extra length of each edge
         self.by_chance = has_chance(cognitive_map)
         self._policies: dict[tuple[tuple[int, ...], frozenset[int]], Policy] = {}
-        self._delay = np.zeros(
-            (cognitive_map.num_nodes, cognitive_map.num_actions)
-        )  # extra steps of each action
+        # (V, A) extra steps of each action.
+        self._delay = np.zeros((cognitive_map.num_nodes, cognitive_map.num_actions))
         self.reset()
 
     def reset(self) -> None:

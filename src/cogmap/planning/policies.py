@@ -22,10 +22,9 @@ from cogmap.records import Booleans, CognitiveMap, Floats, Integers, Labels, Pla
 
 DISCOUNT = 0.95  # of rewards, where none is given
 _SURE = 1 - 1e-9
-LIKELY = 0.9  # a path that goes as planned less often than this wants a policy
-_HOPELESS = (
-    2.0  # times the worst cost of all, of an action that may never arrive: for choosing under a belief
-)
+LIKELY = 0.9  # for a path that goes as planned less often than this, a policy is suggested
+# Cost of an action that may never arrive, in multiples of the worst finite cost; used under a belief.
+_HOPELESS = 2.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,9 +34,7 @@ class Policy:
     action: Integers  # (V,) -1 at the goal, where it is out of reach, and where nothing was ever done
     arrival: Floats | None  # (V,) the probability of ever arriving; None without a goal
     steps: Floats | None  # (V,) expected steps, if it arrives; inf where it never does
-    value: (
-        Floats | None
-    )  # (V,) the expected discounted sum of rewards, or discount at arrival; None without a discount
+    value: Floats | None  # (V,) expected discounted rewards, or discount at arrival; None without a discount
     cost: Floats  # (V, A) expected cost of an action and of all that follow, to choose under a belief
     goals: tuple[int, ...]
     action_labels: Labels | None = None
@@ -91,7 +88,7 @@ def find_policy(
 
     goal: a node, several, or `Showing` an observation; None is the rewards of the map.
     avoid: observations that must not be passed on the way; a node that shows one is where the journey fails.
-    costs: extra steps that it is worth to keep away from an observation once.
+    costs: an extra cost, in steps, each time that an observation is passed.
     discount: of a step, below 1. With a goal, by default there is none; of rewards 0.95.
     penalty: (V, A) extra steps that an action is thought to take.
     """

@@ -241,7 +241,7 @@ def avoided_observations(cognitive_map: CognitiveMap, avoid: Iterable[int | str]
 
 
 def goal_nodes(cognitive_map: CognitiveMap, goal: Goal) -> tuple[int, ...]:
-    """The nodes that count as the goal, in rising order."""
+    """The nodes that count as the goal, in ascending order."""
     if isinstance(goal, Showing):
         count, labels = cognitive_map.num_observations, cognitive_map.observation_labels
         index = observation_index(goal.observation, count, labels, "goal")

@@ -13,7 +13,7 @@ from cogmap.environments.egocentric.renderer import opens_gl
 from cogmap.version import __version__
 
 GL_BACKENDS = ("egl", "osmesa", "glfw")
-FOR_DEVELOPERS = ("dev", "docs")  # extras that nobody misses who uses the package
+FOR_DEVELOPERS = ("dev", "docs")  # extras that users of the package do not need
 
 
 def examine() -> dict[str, Any]:

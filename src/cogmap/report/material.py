@@ -12,7 +12,7 @@ from cogmap.environments.oracle import follow, optimal_distances
 from cogmap.errors import BadWalks
 from cogmap.evaluation.places import NodePlaces, node_places
 from cogmap.evaluation.planning import WalkProblems, fitting_context, map_problems, paper_problems
-from cogmap.planning.localise import whereabouts
+from cogmap.planning.localise import estimated_nodes
 from cogmap.planning.shortest_paths import solve_many
 from cogmap.records import Codes, CognitiveMap, Floats, Integers, Plan, Truth, Walks
 from cogmap.report.tables import Scored
@@ -52,7 +52,7 @@ def read_with(
     cognitive_map: CognitiveMap, walks: Walks, codes: Codes, predicted: Integers, truth: Truth | None
 ) -> Reading:
     """A model's reading of test walks, with the same nodes as for its scores."""
-    nodes = whereabouts(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
+    nodes = estimated_nodes(cognitive_map, walks.observations, walks.actions, walks.lengths, codes)
     return Reading(walks, codes, predicted, nodes, truth)
 
 

@@ -6,62 +6,56 @@ safetensors: opening a stranger's run can never run code.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
-from dataclasses import MISSING, asdict, fields
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
-from cogmap.checks import checked, checked_labels, shown
+from cogmap.checks import checked_labels
 from cogmap.errors import BadRun, BadWalks
 from cogmap.evaluation.concepts import NodeConcepts, load_concepts
 from cogmap.evaluation.scores import Scores
 from cogmap.evaluation.text_baselines import TextBaselines, load_baselines
-from cogmap.files import read_arrays, read_json, read_json_lines, write_json
 from cogmap.hmm.states import StateCounts
 from cogmap.maps.store import load_map, load_states
-from cogmap.models.config import ModelConfig, with_current_names
+from cogmap.models.config import ModelConfig
 from cogmap.records import CognitiveMap, Labels, Truth, Walks
 from cogmap.report.tables import Scored
+from cogmap.runs.names import (
+    ATLAS_FILE,
+    BASELINES_FILE,
+    CONCEPTS_FILE,
+    CONFIG_FILE,
+    MAP_FILES,
+    QUANTIZER_FILE,
+    REMARKS,
+    SCORE_FILES,
+    STATES_FILE,
+    TEXT_FILE,
+    VIEWS_FILE,
+    MapKind,
+    Method,
+    State,
+    TaskName,
+)
+from cogmap.runs.state import run_state
+from cogmap.runs.stored import (
+    NodeViews,
+    read_config,
+    read_metrics,
+    read_options,
+    read_text_reading,
+    read_views,
+)
 from cogmap.training.config import TrainingConfig
-from cogmap.version import __version__
+from cogmap.training.progress import METRICS_FILE
 from cogmap.walks.quantize import ViewQuantizer, load_quantizer
 from cogmap.walks.store import load_walks, prefix_errors
 from cogmap.walks.text import ACTION, PIECE, TextReading, load_text
 from cogmap.walks.truth_store import load_truth, truth_path
 from cogmap.walks.views import ViewWalks
-
-FORMAT = 1
-CONFIG_FILE, MODEL_FILE, METRICS_FILE = "config.json", "model.safetensors", "metrics.jsonl"
-QUANTIZER_FILE, VIEWS_FILE = "quantizer.npz", "views.npz"  # of a run that learned from views
-TEXT_FILE, CONCEPTS_FILE = "text.json", "concepts.json"  # of a run that learned from a text
-BASELINES_FILE = "baselines.json"  # what counting predicts of that text
-ATLAS_FILE = "atlas.npz"  # of a run that learned a family of rooms
-STATES_FILE = "states.npz"  # of a run by a method without a network, in place of the model
-EARLY_MAP_FILE = "map.early.npz"  # of a training in progress
-LOCK_FILE = ".lock"  # held by the process that is writing
-
-TaskName = Literal["places", "family", "text"]
-MapKind = Literal["minimal", "paper"]
-Method = Literal["tdb", "cscg", "rpni", "edsm", "alergia"]
-State = Literal["waiting", "training", "mapping", "finished", "stopped"]
-MAP_FILES: dict[MapKind, str] = {"minimal": "map.npz", "paper": "map.paper.npz"}
-SCORE_FILES: dict[MapKind, str] = {"minimal": "scores.json", "paper": "scores.paper.json"}
-REMARKS: dict[MapKind, str] = {"minimal": "here", "paper": "here, the paper's map"}
-
-_LISTS = ("codes_in_use", "perplexity")  # of a row of metrics
-_SILENT_SECONDS = 600.0  # a training writes more often than this
-
-
-class NodeViews(NamedTuple):
-    """What is seen at the nodes of the minimal map of a run that learned from images."""
-
-    views: NDArray[np.uint8]  # (U, H, W, C)
-    view_of_node: NDArray[Any]  # (V,) -1 for none
 
 
 class RunFolder:
@@ -69,9 +63,9 @@ class RunFolder:
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = Path(folder)
-        self.stored: Mapping[str, Any] = _read_config(self.folder)  # config.json as it is, to be shown
-        self.config: ModelConfig = _options(ModelConfig, self.stored, "model", self.folder)
-        self.training: TrainingConfig = _options(TrainingConfig, self.stored, "training", self.folder)
+        self.stored: Mapping[str, Any] = read_config(self.folder)  # config.json as it is, to be shown
+        self.config: ModelConfig = read_options(ModelConfig, self.stored, "model", self.folder)
+        self.training: TrainingConfig = read_options(TrainingConfig, self.stored, "training", self.folder)
         self.observation_labels = self._labels("observation_labels", self.config.num_observations)
         self.action_labels = self._labels("action_labels", self.config.num_actions)
         self.task: TaskName = self._task()
@@ -82,7 +76,7 @@ class RunFolder:
         return checked_labels(self.stored.get(name), count, where, BadRun)
 
     def _task(self) -> TaskName:
-        """As stored; a folder of before tasks were stored shows it by what it holds."""
+        """As stored; in folders of earlier versions, inferred from what they hold."""
         stored: Any = self.stored.get("task")
         if stored is not None:
             if not isinstance(stored, str) or stored not in get_args(TaskName):
@@ -188,7 +182,7 @@ class RunFolder:
     def metrics(self) -> list[dict[str, Any]]:
         """The rows of metrics.jsonl; none before the first was written."""
         path = self._path(METRICS_FILE)
-        return _read_metrics(path) if path.exists() else []
+        return read_metrics(path) if path.exists() else []
 
     def scores(self, first: MapKind = "minimal") -> tuple[Scored, ...]:
         """What `cogmap evaluate` wrote into the run folder, the scores of the `first` map first."""
@@ -209,7 +203,7 @@ class RunFolder:
     def node_views(self) -> NodeViews | None:
         """views.npz of a run that learned from images; None where there is none."""
         path = self._path(VIEWS_FILE)
-        return _read_views(path) if path.is_file() else None
+        return read_views(path) if path.is_file() else None
 
     def state(self) -> State:
         return run_state(self.folder, self.makes_map)
@@ -285,128 +279,3 @@ class RunFolder:
 
     def _path(self, name: str) -> Path:
         return self.folder / name
-
-
-def save_config(
-    folder: Path, task: TaskName, model: ModelConfig, training: TrainingConfig, walks: Walks, chosen: str = ""
-) -> None:
-    """Write every choice into the run folder. chosen: what the log is and what was chosen for it, in words."""
-    stored = {
-        "format": FORMAT,
-        "cogmap": __version__,
-        "task": task,
-        "name": model.name,
-        "model": asdict(model),
-        "training": asdict(training),
-        "observation_labels": walks.observation_labels,
-        "action_labels": walks.action_labels,
-        "walks": walks.num_walks,
-        "chosen": chosen,
-    }
-    write_json(folder / CONFIG_FILE, stored)
-
-
-def run_state(folder: Path, makes_map: bool = True) -> State:
-    """What a run is doing: by its lock file if nobody writes, else by which of its files was written last.
-
-    So no process has to be asked, and a copy, whose files are of one moment, is what it was copied from.
-    """
-    map_file = MAP_FILES["minimal"]
-    files = (CONFIG_FILE, METRICS_FILE, MODEL_FILE, STATES_FILE, EARLY_MAP_FILE, map_file)
-    written = {name: when for name in files if (when := _written(folder / name)) is not None}
-    if not written:
-        return "waiting"
-    if _is_released(folder / LOCK_FILE):
-        learned = MODEL_FILE in written or STATES_FILE in written
-        return "finished" if learned and (map_file in written or not makes_map) else "stopped"
-    model, metrics = written.get(MODEL_FILE, written.get(STATES_FILE)), written.get(METRICS_FILE, 0.0)
-    silent = time.time() - max(written.values()) > _SILENT_SECONDS
-    if model is None or model < metrics:
-        if metrics == 0 and map_file in written:  # a map that was put there by hand
-            return "finished"
-        return "stopped" if silent else "training"
-    mapped = not makes_map or written.get(map_file, 0.0) >= model
-    return "finished" if mapped or silent else "mapping"
-
-
-def read_text_reading(path: Path) -> TextReading:
-    """text.json of a run that learned from a text."""
-    where = f"{path} must say how a text is read, by unit, least_count and splice"
-    return checked(TextReading, read_json(path, BadRun), where, BadRun)
-
-
-def _is_released(lock: Path) -> bool:
-    """Whether the last process that wrote came to its end: then its lock file is empty, else it holds a number."""
-    try:
-        return lock.stat().st_size == 0
-    except OSError:
-        return False
-
-
-def _written(path: Path) -> float | None:
-    try:
-        return path.stat().st_mtime
-    except OSError:
-        return None
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    if not folder.is_dir():
-        raise BadRun(f"a run must be a folder made by `cogmap learn`, there is no folder {folder}")
-    stored = read_json(folder / CONFIG_FILE, BadRun)
-    if not isinstance(stored, dict) or stored.get("format") != FORMAT:
-        found = shown(stored.get("format")) if isinstance(stored, dict) else type(stored).__name__
-        raise BadRun(f"{folder / CONFIG_FILE} must be of format {FORMAT}, got {found}")
-    known = {"model", "training", "observation_labels", "action_labels"}  # what else there is, is only shown
-    return {key: value for key, value in stored.items() if key in known or not isinstance(value, dict | list)}
-
-
-def _options(kind: type, stored: Mapping[str, Any], key: str, folder: Path) -> Any:
-    """One of the two config records. An option that came after the run was made has its default."""
-    values = stored.get(key)
-    if isinstance(values, dict):
-        values = with_current_names(values)
-    known = {field.name for field in fields(kind)}
-    needed = {field.name for field in fields(kind) if field.default is MISSING}
-    if not isinstance(values, dict) or not needed <= set(values) <= known:
-        got = shown(sorted(set(values) ^ known) if isinstance(values, dict) else values)
-        rule = f"{folder / CONFIG_FILE} must hold the {key} options of this version"
-        raise BadRun(f"{rule}, these differ: {got}")
-    return checked(kind, values, f"{folder / CONFIG_FILE}, the {key} options", BadRun)
-
-
-def _read_metrics(path: Path) -> list[dict[str, Any]]:
-    """Rows of numbers, some with a list of them, a number for each bottleneck; NaN may be among them."""
-    rows = read_json_lines(path, BadRun, nan=True)
-    for line, row in enumerate(rows, 1):
-        for name, value in row.items():
-            many = name in _LISTS
-            if isinstance(value, list) != many or not all(map(_is_number, value if many else [value])):
-                rule = (
-                    f"{path}, line {line}: `{name[:40]}` must be a {'list of numbers' if many else 'number'}"
-                )
-                raise BadRun(f"{rule}, got {shown(value)}")
-            if name == "step" and not (isinstance(value, int) and value >= 0):
-                raise BadRun(
-                    f"{path}, line {line}: `step` must be an integer of at least 0, got {shown(value)}"
-                )
-    return rows
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) is float or (type(value) is int and abs(value) < 2**63)
-
-
-def _read_views(path: Path) -> NodeViews:
-    arrays = read_arrays(path, BadRun)
-    views, chosen = arrays.get("views"), arrays.get("view_of_node")
-    if views is None or views.ndim != 4 or views.shape[3] not in (1, 3, 4) or views.dtype != np.uint8:
-        raise BadRun(f"{path.name} must hold `views` (U, H, W, C) of bytes")
-    if chosen is None or chosen.ndim != 1 or chosen.dtype.kind not in "iu":
-        raise BadRun(f"{path.name} must hold `view_of_node` (V,) of integers")
-    if 0 in views.shape[1:]:
-        raise BadRun(f"{path.name} must hold `views` of at least a pixel, got shape {views.shape}")
-    if chosen.size and (chosen.max() >= len(views) or chosen.min() < -1):
-        rule = f"`view_of_node` must be -1 or below the number of views (={len(views)})"
-        raise BadRun(f"{rule}, got {chosen.min()} to {chosen.max()}")
-    return NodeViews(views, chosen)

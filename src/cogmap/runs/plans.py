@@ -12,10 +12,10 @@ import numpy as np
 from cogmap.checks import shown
 from cogmap.errors import BadConfig, NotOnMap
 from cogmap.files import read_json
-from cogmap.planning.localise import whereabouts
+from cogmap.planning.localise import estimated_nodes
 from cogmap.planning.shortest_paths import Outcome, Problem, Showing, solve_many
 from cogmap.records import CognitiveMap, Walks
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.run import Run
 
 _DIGITS = 18  # of a walk or a step: more would not fit 64 bits
@@ -101,7 +101,7 @@ def _nodes_at(
     some = walks.rows(chosen)
     codes, _ = run.encode(some)
     rows = np.searchsorted(chosen, [walk for walk, _ in moments])
-    nodes = whereabouts(cognitive_map, some.observations, some.actions, some.lengths, codes)[
+    nodes = estimated_nodes(cognitive_map, some.observations, some.actions, some.lengths, codes)[
         rows, [step for _, step in moments]
     ]
     return dict(zip(moments, nodes.tolist(), strict=True))

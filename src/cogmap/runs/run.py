@@ -12,11 +12,12 @@ import numpy as np
 
 from cogmap.errors import BadOutput, BadRun, BadWalks, NotOnMap
 from cogmap.hmm.inference import predict
-from cogmap.planning.localise import Belief, read_history, whereabouts
+from cogmap.planning.localise import Belief, estimated_nodes, read_history
 from cogmap.planning.policies import Policy, find_policy
 from cogmap.planning.shortest_paths import Goal, solve
 from cogmap.records import Codes, Integers, Labels, Plan, Walks
-from cogmap.runs.folder import MODEL_FILE, RunFolder
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import MODEL_FILE
 from cogmap.walks.views import as_views, shows_views
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Run(RunFolder):
         """
         seen, done, codes = self._history(observations, actions)
         lengths = np.array([seen.shape[1]], dtype=np.int32)
-        node = int(whereabouts(self.map, seen, done, lengths, codes)[0, -1])
+        node = int(estimated_nodes(self.map, seen, done, lengths, codes)[0, -1])
         if node < 0:
             rule = "a history must lead to one place of the map"
             raise NotOnMap(f"{rule}, these {seen.shape[1]} observation(s) do not yet: walk on")
@@ -156,11 +157,11 @@ class Run(RunFolder):
         costs: Mapping[Any, float] | None = None,
         discount: float | None = None,
     ) -> Policy:
-        """The best action at every node, where moves are a matter of chance.
+        """The best action at every node, for worlds with chance.
 
         goal: a node, several, or `Showing` an observation; None is the rewards of the walks.
         avoid: observations that must not be passed on the way.
-        costs: extra steps that it is worth to keep away from an observation.
+        costs: an extra cost, in steps, each time that an observation is passed.
         discount: of a step, below 1. With a goal there is none by default; of rewards it is 0.95.
         """
         return find_policy(self.map, goal, avoid, costs, discount)
@@ -174,7 +175,7 @@ class Run(RunFolder):
 
 
 def load_run(folder: str | Path, device: str = "auto") -> Run:
-    """Open a run folder; `BadRun` when it is missing, half, damaged or of another version."""
+    """Open a run folder; `BadRun` if it is missing, incomplete, damaged or of another version."""
     return Run(folder, device)
 
 

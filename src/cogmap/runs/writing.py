@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cogmap.errors import BadOutput
 from cogmap.files import remove_leftovers
-from cogmap.runs.folder import LOCK_FILE
+from cogmap.runs.names import LOCK_FILE
 
 PATIENCE = 10.0  # seconds that a command waits which writes for a moment only
 _MOMENT = 0.5  # seconds
@@ -68,7 +68,7 @@ def held(lock: Path, what: Path, patience: float = PATIENCE) -> Iterator[None]:
     finally:
         if has_locks:
             with suppress(OSError):
-                lock.write_text("")  # nobody is writing, says the file, also in a copy of the folder
+                lock.write_text("")  # empty: no process is writing, which holds in a copy of the folder, too
         with suppress(OSError):
             mine.release()
 

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Walks
-from cogmap.runs.folder import MapKind, RunFolder, TaskName
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import MapKind, TaskName
 from cogmap.walks.quantize import ViewQuantizer
 from cogmap.walks.text import TextReading
 
@@ -33,9 +34,7 @@ class TrainingData:
     num_targets: int | None = None  # needed with `targets`
     rooms: Integers | None = None  # (B,) the room of each walk; whole rooms are then held out
     map_walks: Walks | None = None  # to build the map from, if not from `walks`
-    defaults: Mapping[str, Any] = field(
-        default_factory=dict
-    )  # fields of both configs, in place of the preset's
+    defaults: Mapping[str, Any] = field(default_factory=dict)  # of both configs, in place of the preset's
     quantizer: ViewQuantizer | None = None  # that made observations of views
     reading: TextReading | None = None  # of a text
     concept: Integers | None = None  # (B,) of each walk of `map_walks`, where a text has its truth beside it

@@ -10,7 +10,7 @@ from cogmap.errors import CogmapError
 from cogmap.maps.store import save_map
 from cogmap.models.inference import encode
 from cogmap.models.tdb import TDB
-from cogmap.runs.folder import EARLY_MAP_FILE
+from cogmap.runs.names import EARLY_MAP_FILE
 from cogmap.tasks import TrainingData, task_of
 from cogmap.training.loop import Trainer
 from cogmap.training.progress import Progress, Row

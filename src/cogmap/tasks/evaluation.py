@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cogmap.files import write_json
 from cogmap.records import Integers, Truth, Walks
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.writing import writing
 from cogmap.walks.family import room_of_each_walk
 

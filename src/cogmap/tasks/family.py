@@ -19,7 +19,7 @@ import numpy as np
 from cogmap.errors import BadConfig, BadRun, BadWalks
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
-from cogmap.runs.folder import ATLAS_FILE, MapKind
+from cogmap.runs.names import ATLAS_FILE, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, context_of
 from cogmap.walks.family import base_targets, check_rooms, observations_in_a_room, room_of_each_walk
@@ -51,9 +51,8 @@ _RECURRENT: dict[str, Any] = {
     "validate_every": 200,
 }
 _TRANSFORMER = _RECURRENT | {"batch_size": 32, "window": 100, "attention_span": 100, "fresh_share": 1.0}
-_ATLAS_WALKS = (
-    10_000  # that the atlas is made from, at the most; each of many code tuples must be visited often
-)
+# The most walks that an atlas is made from; each of many code tuples must be visited often.
+_ATLAS_WALKS = 10_000
 
 # How a new room is mapped when it is scored. "atlas" is what `new_room_map` gives as the minimal map; "atlas, seen"
 # leaves out what the room's own walks did not visit; "paper, atlas" is the paper's builder on nodes of the atlas

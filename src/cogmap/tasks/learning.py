@@ -17,21 +17,20 @@ from cogmap.errors import BadConfig, BadOutput, BadRun, Stopped
 from cogmap.files import write_json
 from cogmap.models.config import ModelConfig
 from cogmap.records import Integers, Walks
-from cogmap.runs.folder import (
+from cogmap.runs.folder import RunFolder
+from cogmap.runs.names import (
     CONFIG_FILE,
     EARLY_MAP_FILE,
     LOCK_FILE,
     MAP_FILES,
-    METRICS_FILE,
     MODEL_FILE,
     QUANTIZER_FILE,
     STATES_FILE,
     TEXT_FILE,
     Method,
-    RunFolder,
-    save_config,
 )
 from cogmap.runs.run import Run, load_run
+from cogmap.runs.stored import save_config
 from cogmap.runs.writing import writing
 from cogmap.tasks import Choices, TrainingData, task_of
 from cogmap.tasks.compiling import compile_map_building
@@ -53,7 +52,7 @@ from cogmap.training.config import (
 from cogmap.training.devices import choose_device, joined_processes
 from cogmap.training.judgement import known_start
 from cogmap.training.loop import Trainer, checkpoint_path, train
-from cogmap.training.progress import Progress, Silent, default_progress
+from cogmap.training.progress import METRICS_FILE, Progress, Silent, default_progress
 from cogmap.training.split import split_walks
 from cogmap.training.threads import own_threads
 from cogmap.walks.log import sampled, total_steps
@@ -70,9 +69,8 @@ _FIRST_FILES = (QUANTIZER_FILE, TEXT_FILE, CONFIG_FILE, METRICS_FILE)
 # All that another method writes before config.json, which makes a run of it.
 _STATES_FILES = (QUANTIZER_FILE, STATES_FILE, MAP_FILES["minimal"])
 
-Source = (
-    Walks | TextSource | TrainingData | str | Path | Any
-)  # or a data frame, or lists of (observation, action)
+# What can be learned from; `Any` is a data frame, or lists of (observation, action).
+Source = Walks | TextSource | TrainingData | str | Path | Any
 
 
 def learn(
@@ -110,10 +108,10 @@ def learn(
     model, training: whole records in place of the preset's; the vocabulary in `model` must be that of the walks.
     clusters: k of the k-means that turns views into observations; by default the number that fits them best.
     names: of a family, what the encoder is given of an observation, see `tasks.family.NAMES`.
-    resume: resume the training that `out` holds, with the choices made then. `minutes` are then minutes more, `steps`
-        are steps in all, and a training that had come to its end starts again at its full learning rate.
+    resume: resume the training that `out` holds, with its options. `minutes` are then additional minutes, `steps` the
+        total, and a finished training starts again at its full learning rate.
     early_maps: write a map now and then during training, for `cogmap serve` to show.
-    spent: seconds of the `minutes` that are gone already, say for reading the walks.
+    spent: seconds of the `minutes` that are used already, for instance to read the walks.
     map_seconds: at most, for the search of the map, where there are no `minutes`; by default ten minutes.
     Ctrl-C and SIGTERM end the training early, save a checkpoint and build the map; a second one ends it all. After
     SIGTERM, which asks the program to end and not only the training, `Stopped` is raised when the map is written.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from cogmap.records import CognitiveMap, Walks
-from cogmap.runs.folder import MapKind
+from cogmap.runs.names import MapKind
 from cogmap.runs.run import Run
 from cogmap.runs.writing import writing
 from cogmap.tasks import TrainingData, task_of

@@ -18,7 +18,7 @@ from cogmap.maps.build import build_map
 from cogmap.maps.recount import count_again
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
-from cogmap.runs.folder import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
+from cogmap.runs.names import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.search.shortest import LONGEST
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of

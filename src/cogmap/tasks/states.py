@@ -1,4 +1,4 @@
-"""Runs by methods of other schools: clone-structured graphs and automata. A hidden Markov model, and no network.
+"""Runs by other methods: clone-structured graphs and automata. A hidden Markov model, and no network.
 
 Such a run folder has states.npz in place of model.safetensors, and a map like any other. A step's code is the state in
 which the model believes to be, so planning, scores, reports and the explorer read these runs as they read any.
@@ -22,7 +22,7 @@ from cogmap.maps.build import minimal_record, with_rewards
 from cogmap.maps.store import save_map, save_states
 from cogmap.maps.trust import HeldOut, Trust, hold_out, trust
 from cogmap.records import CognitiveMap, Walks
-from cogmap.runs.folder import CONFIG_FILE, FORMAT, MAP_FILES, STATES_FILE, Method
+from cogmap.runs.names import CONFIG_FILE, FORMAT, MAP_FILES, STATES_FILE, Method
 from cogmap.version import __version__
 
 Tell = Callable[[str], None]

@@ -14,7 +14,7 @@ from cogmap.maps.latent import latent_graph
 from cogmap.maps.store import save_map
 from cogmap.models.config import ModelConfig
 from cogmap.records import Codes, CognitiveMap, Integers, Labels, Walks
-from cogmap.runs.folder import BASELINES_FILE, CONCEPTS_FILE, MAP_FILES, SCORE_FILES, MapKind
+from cogmap.runs.names import BASELINES_FILE, CONCEPTS_FILE, MAP_FILES, SCORE_FILES, MapKind
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned
 from cogmap.walks.sample import splice
@@ -186,7 +186,7 @@ def evaluate_prompts(run: Run, path: Path, options: EvaluationOptions) -> Evalua
 
     labels = run.observation_labels
     if run.task != "text" or labels is None:
-        raise BadRun(f"prompts need a run on a text, {run.folder} is none")
+        raise BadRun(f"prompts need a run on a text, {run.folder} is not one")
     rows, lines = [], []
     for row in in_context_rows(
         lambda tokens: complete(run.model, tokens, labels), read_prompts(path, labels)
@@ -200,7 +200,7 @@ def evaluate_prompts(run: Run, path: Path, options: EvaluationOptions) -> Evalua
 
 def _prompt_line(row: InContextRow, all_read: bool) -> str:
     line = f"  k={row.length} n={row.examples}: {100 * row.accuracy:.1f} ({100 * row.standard_error:.1f})"
-    return line if all_read else f"{line}, the beginning of its {row.tokens} tokens not read"
+    return line if all_read else f"{line}, without the beginning of its {row.tokens} tokens"
 
 
 def write_report(run: Run, walks: Path | None, beside: Run | None) -> Path:

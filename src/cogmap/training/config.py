@@ -17,7 +17,7 @@ Preset = Literal["fast", "paper"]
 Config = TypeVar("Config", ModelConfig, "TrainingConfig")
 
 SMALL_LOG = 400_000  # steps in all walks; with fewer, the fast preset uses half the width and three layers
-VERY_SMALL_LOG = 100_000  # with fewer, a transformer gets dropout: it would learn the walks by heart
+VERY_SMALL_LOG = 100_000  # with fewer, a transformer gets dropout: it would overfit
 TRAINING_SHARE = 0.9  # of the minutes allowed
 START_SHARE = 0.5  # of the fresh lanes, where walks start at a known state
 LONGEST = 1 << 31  # steps, and whatever is counted in steps or walks
@@ -36,7 +36,7 @@ MOST_THREADS = 1024
 MOST_LOGITS, FEWEST_LANES = 1 << 26, 4  # of a training step
 FEWEST_CODES, MOST_CODES = 64, 1000
 CODES_OF_A_PLACE = 4  # a dictionary never uses its codes evenly
-TRIES = 10  # of each action, that a code should have; rarer codes cannot be told apart by what follows them
+TRIES = 10  # of each action that a code should have; the futures of rarer codes are not known
 CLONES = 16  # minimum of codes for each observation, in the clone-structured form
 
 
@@ -117,7 +117,7 @@ def preset_configs(
 def chosen_encoder(preset: Preset, device_type: str, steps_seen: int) -> EncoderKind:
     """What `encoder="auto"` is, for a device by torch's name and a log of so many steps in all walks.
 
-    A GRU learns a room in the same number of steps as the transformer or fewer, does not learn a small log by heart so
+    A GRU learns a room in the same number of steps as the transformer or fewer, does not overfit a small log so
     soon, and a step of it takes a fraction of the time on a CPU. A GPU computes the transformer's steps in parallel.
     """
     parallel = device_type != "cpu" and steps_seen >= SMALL_LOG
@@ -125,7 +125,7 @@ def chosen_encoder(preset: Preset, device_type: str, steps_seen: int) -> Encoder
 
 
 def fitting_codes(steps_seen: int, num_actions: int, num_observations: int, places: int = 0) -> int:
-    """K for walks in one place: as many codes as the log can tell apart, and more than there are observations.
+    """K for walks in one place: as many codes as the log can distinguish, and more than there are observations.
 
     places: that there are at the least. A usual number of codes is enough, unless there are very many places.
     """

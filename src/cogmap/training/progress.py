@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any, Protocol
 
+METRICS_FILE = "metrics.jsonl"  # of a run folder: a row for each validation
 Row = dict[str, Any]
 
 

@@ -13,7 +13,7 @@ from cogmap.walks.summary import Counts, Summary, pair
 ENOUGH = 20  # visits of a move, with which a map of it can be trusted
 SAME_STEPS = 8  # steps that must repeat, to ask whether the next observation is always the same
 FEWEST_REPEATS = 100  # of such steps, to answer that
-NOTABLE = 0.01  # share of repeats that go on differently
+NOTABLE = 0.01  # share of repeats that continue differently
 SETTLED = 5  # steps at the end of a walk that all show one observation
 LEFT = 0.05  # of such runs: where more are left again, they are no end
 TOLD = 0.3  # share of an action that outputs tell; places tell next to nothing
@@ -26,9 +26,7 @@ class Advice:
     visits_of_a_move: float  # at most, since there may be more places than are certain
     same_start: bool  # whether all walks begin in one state
     settled: float  # share of walks that end in an observation that stays whatever is done
-    differing: (
-        float | None
-    )  # share of repeated steps after which something else is seen; None where few repeat
+    differing: float | None  # share of repeated steps after which the observation differs; None if few repeat
     outputs_on_moves: bool  # whether observations look like answers to actions
     offered: float  # share of the pairs of an observation and an action that were ever tried
 
@@ -40,13 +38,11 @@ class Advice:
             f"{self.visits_of_a_move:.0f} visits: {self._enough()}"
         )
         if walks.num_walks > 1:
-            yield (
-                "walks start in one known state" if self.same_start else "walks start anywhere, or by chance"
-            )
+            yield ("walks start in one known state" if self.same_start else "walks start in different states")
         if self.settled > 0.5:
             yield f"{self.settled:.0%} of the walks end in an observation that is never left: an absorbing state"
         if self.outputs_on_moves:
-            yield "what is seen answers the last action: after `learn`, `cogmap map RUN --outputs-on-moves`"
+            yield "observations seem to answer the last action: after `learn`, `cogmap map RUN --outputs-on-moves`"
         if self.offered < 0.8:
             yield f"only {self.offered:.0%} of the actions are ever taken at an observation: others may not exist there"
         if self.differing is not None and self.differing > NOTABLE:

@@ -22,7 +22,8 @@ from cogmap.records import Labels
 from cogmap.walks.csv_table import is_integer, is_number
 from cogmap.walks.header import HEADER
 from cogmap.walks.jsonl import parse_line, stated_labels, stated_size
-from cogmap.walks.log import SUFFIX, LogWriter, WalkLog, open_log, small_type
+from cogmap.walks.log import WalkLog, small_type
+from cogmap.walks.log_store import SUFFIX, LogWriter, open_log
 from cogmap.walks.store import check_output, load_walks, prefix_errors, save_walks
 from cogmap.walks.vocabulary import MOST_INDICES, check_labels, index_words, vocabulary_size
 
@@ -34,7 +35,7 @@ _WORDS = 4 * MOST_INDICES  # of a column of integers, which are counted as words
 def convert_walks(source: str | Path, out: str | Path, tell: Tell = lambda done, of: None) -> None:
     """Write walks in the format that the ending of `out` says. From .jsonl and .csv to .walks it takes little memory.
 
-    The rows of a walk of a large CSV must follow each other. tell: is told the bytes read, and how many there are.
+    The rows of a walk of a large CSV must follow each other. tell: called with the number of bytes read, and of all.
     """
     source, out = Path(source), Path(out)
     check_output(out)

@@ -1,6 +1,6 @@
 """Walks as a table with a header that names `walk`, `step`, `observation` and `action`, one row per step.
 
-Columns may stand in any order and carry the usual names of several languages; others are not read. Without `walk` all
+Columns may be in any order and have the usual names of several languages; others are not read. Without `walk` all
 rows are one walk, without `step` they are in order. Steps count 0, 1, 2, ... or 1, 2, 3, ... within a walk, or are
 times that do not go back. Walks may have names, and their rows may be interleaved; where steps start again, a new walk
 begins. A column of numbers holds integers; any other column holds labels. CSV cannot state a vocabulary: use npz or

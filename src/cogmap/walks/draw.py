@@ -14,7 +14,8 @@ from cogmap.errors import BadWalks
 from cogmap.files import write_folder
 from cogmap.records import Integers, TableWorld, Truth, Walks
 from cogmap.walks.family import save_family_walks
-from cogmap.walks.log import LogWriter, log_of, open_log, small_type
+from cogmap.walks.log import log_of, small_type
+from cogmap.walks.log_store import LogWriter, open_log
 from cogmap.walks.sample import PLAIN, Agent, add_noise, sample_family_walks, sample_walks
 from cogmap.walks.store import save_walks
 from cogmap.walks.truth_store import save_truth, truth_path
@@ -76,7 +77,7 @@ def draw_log(
 
     Returns: the walks mapped from the folder, and the truth of those that were drawn first. The truth that is written
         holds the positions of all walks, if they were drawn at once, or the world alone.
-    progress: is told how many walks are drawn, of how many.
+    progress: called with the number of walks that are drawn, and of all.
     """
     if walks < 1:
         raise BadWalks(f"`walks` (={walks}) must be at least 1")

@@ -1,34 +1,22 @@
-"""Walks end to end, as they were logged: no padding, in memory or mapped from a folder that may be larger than memory.
-
-A folder `NAME.walks` holds `observations.npy` and `actions.npy` (T,), all steps of all walks one after the other,
-`offsets.npy` (B + 1,), where each walk begins and the last one ends, and `walks.json` with sizes and labels. The action
-at the last step of a walk leads nowhere and is 0. Plain npy files, because every language maps them, they need no
-library beyond numpy, and a window of a walk is one look-up: no chunk has to be inflated for it.
-"""
+"""Walks end to end, as they were logged: no padding, in memory or mapped from a folder (`log_store.py`)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cogmap.checks import checked
-from cogmap.errors import BadOutput, BadWalks
-from cogmap.files import ArrayWriter, map_array, read_json, write_folder, write_json
+from cogmap.errors import BadWalks
 from cogmap.records import Booleans, Integers, Labels, Walks
-from cogmap.walks.vocabulary import MOST_INDICES, check_labels, new_numbers, refuse_unknown
+from cogmap.walks.vocabulary import new_numbers, refuse_unknown
 
-SUFFIX = ".walks"
 PART_CELLS = 1 << 20  # cells of the padded walks of a part
 MOST_PADDING = 32  # cells of the padded form for each step
 MOST_CELLS = 1 << 22  # that any walks may have, however few their steps are
-_BLOCK = 1 << 22  # steps that are checked, or ordered by length, at once
-_FILE = "walks.json"
+BLOCK = 1 << 22  # steps that are checked, or ordered by length, at once
 
 Flat = NDArray[np.integer[Any]]  # (T,)
 
@@ -105,7 +93,7 @@ class WalkLog(Walks):
         some = self.only(chosen)
         check_padding(some.lengths)
         walk, step = np.arange(some.num_walks)[:, None], np.arange(some.num_steps)
-        fields = {name: getattr(self, name) for name in _VOCABULARY}
+        fields = {name: getattr(self, name) for name in VOCABULARY}
         seen, taken = some.observed(walk, step), some.done(walk, step[:-1])
         for array in (seen, taken):
             array.flags.writeable = False  # so that the record needs no copy
@@ -137,13 +125,13 @@ class WalkLog(Walks):
         return pieces.only(np.sort(order[:enough]))
 
     def _with(self, starts: NDArray[np.int64], lengths: NDArray[Any]) -> WalkLog:
-        fields = {name: getattr(self, name) for name in _VOCABULARY}
+        fields = {name: getattr(self, name) for name in VOCABULARY}
         return WalkLog(
             self.flat_observations, self.flat_actions, starts, lengths.astype(np.int32, copy=False), **fields
         )
 
 
-_VOCABULARY = ("num_observations", "num_actions", "observation_labels", "action_labels")
+VOCABULARY = ("num_observations", "num_actions", "observation_labels", "action_labels")
 
 
 def total_steps(walks: Walks) -> int:
@@ -169,7 +157,7 @@ def compact(log: WalkLog) -> WalkLog:
     """The same walks with copies of their own steps alone, one walk after the other."""
     ends = np.cumsum(log.lengths, dtype=np.int64)
     place = np.repeat(log.starts - (ends - log.lengths), log.lengths) + np.arange(ends[-1])
-    fields = {name: getattr(log, name) for name in _VOCABULARY}
+    fields = {name: getattr(log, name) for name in VOCABULARY}
     seen, taken = log.flat_observations[place], log.flat_actions[place]
     taken[ends - 1] = 0
     return WalkLog(seen, taken, ends - log.lengths, log.lengths, **fields)
@@ -181,7 +169,7 @@ def walk_parts(walks: Walks, cells: int = PART_CELLS) -> Iterator[tuple[NDArray[
     A walk that is longer is a part of its own. Walks of a part are of similar lengths, and parts follow the order in
     which walks are stored, so that a mapped log is read from its beginning to its end.
     """
-    for block in _blocks(walks.lengths):
+    for block in blocks(walks.lengths):
         order = block[np.argsort(walks.lengths[block], kind="stable")]
         first = 0
         while first < len(order):
@@ -195,19 +183,19 @@ def _padded_rows(walks: Walks, chosen: NDArray[np.int64]) -> Walks:
     return walks.rows(slice(None) if len(chosen) == walks.num_walks else chosen)
 
 
-def _blocks(lengths: Integers) -> Iterator[NDArray[np.int64]]:
-    """Numbers of consecutive walks that have about `_BLOCK` steps."""
+def blocks(lengths: Integers) -> Iterator[NDArray[np.int64]]:
+    """Numbers of consecutive walks that have about `BLOCK` steps."""
     ends = np.cumsum(lengths, dtype=np.int64)
     first = 0
     while first < len(lengths):
         before = int(ends[first - 1]) if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, before + _BLOCK, side="right")))
+        last = max(first + 1, int(np.searchsorted(ends, before + BLOCK, side="right")))
         yield np.arange(first, last)
         first = last
 
 
 def _end_of_part(lengths: Integers, cells: int) -> int:
-    """How many walks of rising lengths are padded to at most `cells` cells and twice their steps."""
+    """How many walks of ascending lengths are padded to at most `cells` cells and twice their steps."""
     padded = np.arange(1, len(lengths) + 1) * lengths.astype(np.int64)
     fits = (padded <= cells) & (padded <= 2 * np.cumsum(lengths, dtype=np.int64))
     return max(1, len(fits) if fits.all() else int(fits.argmin()))
@@ -262,7 +250,7 @@ def log_of(walks: Walks) -> WalkLog:
     taken = np.zeros(mask.shape, dtype=small_type(walks.num_actions))
     taken[:, :-1] = walks.actions
     ends = np.cumsum(walks.lengths, dtype=np.int64)
-    fields = {name: getattr(walks, name) for name in _VOCABULARY}
+    fields = {name: getattr(walks, name) for name in VOCABULARY}
     seen = walks.observations[mask].astype(small_type(walks.num_observations))
     return WalkLog(seen, taken[mask], ends - walks.lengths, walks.lengths, **fields)
 
@@ -284,156 +272,5 @@ def translate_log(log: WalkLog, like: Walks) -> WalkLog:
                     refuse_unknown(name, own[used[step]], walk, step, known)
             flat = np.maximum(new, 0).astype(small_type(len(known)))[flat]
         columns[name] = flat
-    fields = {name: getattr(like, name) for name in _VOCABULARY}
+    fields = {name: getattr(like, name) for name in VOCABULARY}
     return WalkLog(columns["observation"], columns["action"], log.starts, log.lengths, **fields)
-
-
-@dataclass(frozen=True)
-class _Stated:
-    """walks.json."""
-
-    num_observations: int
-    num_actions: int
-    observation_labels: tuple[str, ...] | None = None
-    action_labels: tuple[str, ...] | None = None
-    format: int = 1
-
-    def __post_init__(self) -> None:
-        if self.format != 1:
-            raise BadWalks(f"`format` must be 1, got {self.format}: a later version wrote it")
-        for name in ("observation", "action"):
-            size, labels = getattr(self, f"num_{name}s"), getattr(self, f"{name}_labels")
-            if not 1 <= size <= MOST_INDICES:
-                raise BadWalks(f"`num_{name}s` must be from 1 to {MOST_INDICES}, got {size}")
-            if labels is not None:
-                check_labels(f"{name}_labels", labels)
-                if len(labels) != size or len(set(labels)) != size:
-                    raise BadWalks(f"`{name}_labels` must be {size} different labels, got {len(labels)}")
-
-
-def open_log(folder: Path) -> WalkLog:
-    """The walks of a folder, mapped. If it is replaced between two of its files, it is opened again."""
-    while True:
-        before = _identity(folder)
-        try:
-            found = _opened(folder)
-        except BadWalks:
-            if _identity(folder) == before:
-                raise
-        else:
-            if _identity(folder) == before:
-                return found
-
-
-def _identity(folder: Path) -> tuple[int, int] | None:
-    try:
-        found = folder.stat()
-    except (OSError, ValueError):  # of a path that is none
-        return None
-    return found.st_dev, found.st_ino
-
-
-def _opened(folder: Path) -> WalkLog:
-    """Every step is checked to be of the vocabulary, part by part."""
-    if not folder.is_dir():
-        raise BadWalks(f"cannot read {folder}: there must be a folder of walks, got none")
-    stated = checked(_Stated, read_json(folder / _FILE, BadWalks), f"{folder / _FILE}", BadWalks)
-    seen, taken, offsets = (
-        map_array(folder / f"{name}.npy", BadWalks) for name in ("observations", "actions", "offsets")
-    )
-    offsets = np.array(offsets, dtype=np.int64)
-    if seen.shape != taken.shape or len(offsets) < 2 or offsets[0] != 0 or offsets[-1] != len(seen):
-        rule = f"{folder} must hold as many observations as actions, and `offsets` from 0 to their number"
-        raise BadWalks(f"{rule}, got {len(seen)}, {len(taken)} and {len(offsets)} offsets")
-    lengths = np.diff(offsets)
-    short = int(lengths.argmin())
-    if lengths[short] < 2 or lengths.max() >= 1 << 31:
-        raise BadWalks(f"{folder}: a walk must have 2 to 2^31 - 1 steps, walk {short} has {lengths[short]}")
-    for name, flat, size in (
-        ("observations", seen, stated.num_observations),
-        ("actions", taken, stated.num_actions),
-    ):
-        _check_flat(folder, name, flat, size)
-    return WalkLog(
-        seen,
-        taken,
-        offsets[:-1],
-        lengths.astype(np.int32),
-        stated.num_observations,
-        stated.num_actions,
-        stated.observation_labels,
-        stated.action_labels,
-    )
-
-
-def _check_flat(folder: Path, name: str, flat: Flat, size: int) -> None:
-    if flat.dtype.kind == "u" and np.iinfo(flat.dtype).max < size:
-        return
-    for first in range(0, len(flat), _BLOCK):
-        block = flat[first : first + _BLOCK]
-        if block.min() < 0 or block.max() >= size:
-            raise BadWalks(
-                f"{folder}: `{name}` must be in [0, {size}), got {block.min()} to {block.max()} "
-                f"near step {first}"
-            )
-
-
-class LogWriter:
-    """Writes a folder of walks part by part."""
-
-    def __init__(self, folder: Path, observations: Any, actions: Any) -> None:
-        """observations, actions: the types of the numbers to be written."""
-        self._columns = [
-            ArrayWriter(folder / f"{name}.npy", kind)
-            for name, kind in (("observations", observations), ("actions", actions), ("offsets", np.int64))
-        ]
-        self._folder = folder
-        self._columns[2].add(np.zeros(1, dtype=np.int64))
-
-    def add(self, log: WalkLog) -> None:
-        """Append walks that are stored one after the other."""
-        first, last = int(log.starts[0]), int(log.starts[-1] + log.lengths[-1])
-        self.add_flat(log.flat_observations[first:last], log.flat_actions[first:last], log.lengths)
-
-    def add_flat(self, seen: Flat, taken: Flat, lengths: NDArray[Any]) -> None:
-        ends = self._columns[0].size + np.cumsum(lengths, dtype=np.int64)
-        for column, values in zip(self._columns, (seen, taken, ends), strict=True):
-            column.add(values)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *problem: object) -> None:
-        for column in self._columns:
-            column.close()
-
-    def finish(
-        self,
-        num_observations: int,
-        num_actions: int,
-        observation_labels: Labels | None,
-        action_labels: Labels | None,
-    ) -> None:
-        """State what the numbers mean, which makes the folder whole."""
-        stated = {"format": 1, "num_observations": num_observations, "num_actions": num_actions}
-        labels = {"observation_labels": observation_labels, "action_labels": action_labels}
-        write_json(
-            self._folder / _FILE, stated | {name: own for name, own in labels.items() if own is not None}
-        )
-
-
-def save_log(path: Path, walks: Walks) -> None:
-    """Write walks to a folder, whole or not at all."""
-    if walks.rewards is not None:
-        raise BadOutput(
-            f"a {SUFFIX} folder has no rewards, these walks do: write them as .npz, .jsonl or .csv"
-        )
-    log = log_of(walks)
-    with write_folder(path) as folder:
-        kinds = small_type(log.num_observations), small_type(log.num_actions)
-        with LogWriter(folder, *kinds) as writer:
-            for block in _blocks(log.lengths):
-                some = log.only(block)
-                follow = (some.starts[1:] == some.starts[:-1] + some.lengths[:-1]).all()
-                writer.add(some if follow else compact(some))
-        writer.finish(*(getattr(log, name) for name in _VOCABULARY))

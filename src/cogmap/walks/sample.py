@@ -79,7 +79,7 @@ def _rewards(world: TableWorld, positions: Integers, actions: Integers) -> Float
     if not isinstance(world, ChanceWorld) or world.move_reward is None:
         return None
     size = np.int64(world.num_positions)
-    key = world.move_row * size + world.move_target  # in rising order
+    key = world.move_row * size + world.move_target  # in ascending order
     row = positions[:, :-1].astype(np.int64) * world.num_actions + actions
     return world.move_reward[np.searchsorted(key, row * size + positions[:, 1:])]
 

@@ -12,7 +12,8 @@ from cogmap.files import read_arrays, read_text, write_arrays, write_whole
 from cogmap.records import Walks
 from cogmap.walks.csv_table import format_csv, parse_csv
 from cogmap.walks.jsonl import format_jsonl, parse_jsonl
-from cogmap.walks.log import SUFFIX, WalkLog, open_log, save_log, translate_log
+from cogmap.walks.log import WalkLog, translate_log
+from cogmap.walks.log_store import SUFFIX, open_log, save_log
 from cogmap.walks.npz import (
     arrays_from_walks,
     holds_views,

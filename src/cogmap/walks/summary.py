@@ -144,8 +144,8 @@ def min_places(walks: Walks, look_ahead: int = LOOK_AHEAD) -> Counts:
 def _count_futures(walks: Walks, look_ahead: int) -> Counts:
     """(O,): the largest number of futures after each observation and one sequence of `look_ahead` actions.
 
-    Where few sequences are possible, a table has a place for each. Otherwise they are told apart by 64 mixed bits, and
-    if there are too many, those of the first parts bound the number.
+    Where few sequences are possible, a table has an entry for each. Otherwise they are distinguished by 64 mixed bits,
+    and if there are too many, those of the first parts bound the number.
     """
     futures, conditions = walks.num_observations**look_ahead, walks.num_actions**look_ahead
     if walks.num_observations * futures * conditions <= _TABLE:

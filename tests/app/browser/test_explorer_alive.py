@@ -38,7 +38,7 @@ def test_a_map_appears_while_the_run_trains_without_a_reload(browser, tmp_path):
         assert browser.said() == []
 
 
-def test_a_server_that_is_gone_is_told_and_nothing_is_lost_when_it_is_back(browser, tmp_path):
+def test_a_server_that_is_gone_is_reported_and_nothing_is_lost_when_it_is_back(browser, tmp_path):
     with serving(*write_run(tmp_path)) as server:
         browser.open(server.address)
         browser.wait_for_map(48)

@@ -100,7 +100,7 @@ def test_a_reload_shows_the_same_plan(page):
     before = page.steps()
     page.driver.refresh()
     page.wait_for_map(48)
-    page.wait(lambda: page.steps() == before, "the plan of before")
+    page.wait(lambda: page.steps() == before, "the earlier plan")
     assert page.find("#avoid button:nth-child(1)").get_attribute("aria-pressed") == "true"
 
 

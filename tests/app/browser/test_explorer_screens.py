@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-import numpy as np
 import pytest
+from edgeless_maps import edgeless_map
 from served_runs import found_map, write_run
 from serving import serving
 
@@ -198,14 +198,8 @@ def test_guesses_have_a_legend_and_the_card_names_them(browser, tmp_path, size):
 def test_warnings_stand_above_the_map_and_an_empty_map_says_why(browser, tmp_path, size):
     run, walks = write_run(tmp_path, truth=False)
     told = "the walks do not repeat themselves, so the map is empty and there are no plans"
-    nothing = np.zeros(0, dtype=np.int32)
-    fields = ("node_observation", "node_support", "edge_source", "edge_action", "edge_target", "edge_support")
-    rest = dict.fromkeys(
-        ("edge_probability", "edge_imagined", "seen_node", "seen_observation", "seen_probability")
-    )
     full = found_map()
-    codes = np.full(len(full.code_node), -1)
-    empty = replace(full, **dict.fromkeys(fields, nothing), **rest, code_node=codes, warnings=(told,))
+    empty = edgeless_map([], full.num_observations, full.num_actions, warnings=(told,))
     save_map(run / "map.npz", empty)
     with serving(run, walks) as server:
         browser.open(server.address, **size)

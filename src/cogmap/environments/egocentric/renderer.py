@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 Images = NDArray[np.uint8]  # (..., H, W, 3)
 EYE_HEIGHT = 0.6  # metres
-VIEW = Finish(
-    width=64, height=64, field_of_view=75
-)  # antialiasing and shadows would make rendering far slower
+# Antialiasing and shadows would make rendering far slower.
+VIEW = Finish(width=64, height=64, field_of_view=75)
 PORTRAIT = Finish(width=1100, height=1000, field_of_view=18, samples=8, shadows=4096, sky=False)
 HEADLESS = ("egl", "osmesa")  # in the order of trial
 INSTALL_LINE = "apt-get install -y libegl1 libgl1 libgl1-mesa-dri libosmesa6"

@@ -1,6 +1,6 @@
 """The concepts: hidden Markov models with the same words and the same slow chain, and different fast chains.
 
-Shape letters beyond the legend of records.py: C concepts, V values, F slots, H = V F hidden states, O words.
+Shape letters beyond the legend of `records`: C concepts, V values, F slots, H = V F hidden states, O words.
 Hidden state `value * F + slot` emits one word, `emission[state]`; its transitions are kron(values, slots).
 
 Beliefs over hidden states are arrays (..., V, F, B): values, slots and prompts. Leading axes, if any, are hypotheses

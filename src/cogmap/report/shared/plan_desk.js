@@ -107,7 +107,7 @@ export class PlanDesk {
     for (let edge = 0; edge < source.length; edge += 1) {
       if (taken.has(`${source[edge]} ${action[edge]}`)) goes *= probability[edge];
     }
-    return goes < 0.9 ? ` By chance it goes as planned ${Math.round(100 * goes)} % of the time.` : "";
+    return goes < 0.9 ? ` With chance, it goes as planned only ${Math.round(100 * goes)} % of the time.` : "";
   }
 
   stepOf(action, node) {
