@@ -33,6 +33,7 @@ from cogmap.search.shortest import LONGEST, find_states
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
 _FOLLOWED = 0.9  # of the steps of held-out walks, for a folded machine to be taken at its word
+_REFOLDING = 1 / 8  # of the seconds: most machines need few of them, and the others need the search
 _CLEAR = 0.9  # probability of a step's node, for its code to be counted there
 
 
@@ -148,7 +149,7 @@ def _states(
     one more guess for the search, and it is taken only if the search's account predicts no more.
     """
     until = time.monotonic() + seconds
-    folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures, seconds / 2)
+    folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures, _REFOLDING * seconds)
     if folded is not None and folded.followed >= _FOLLOWED:
         return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
