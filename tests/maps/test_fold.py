@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from cogmap.environments.gym_tables import frozen_lake
 from cogmap.environments.machines import MachineWorld, load_machine, random_machine, score_machine
+from cogmap.environments.minimal import minimal_world
 from cogmap.maps.fold import fold, history_tree, with_sure_moves
 from cogmap.maps.opinions import Opinion, _distances, _possible
 from cogmap.records import Walks
@@ -178,3 +182,16 @@ def test_a_move_to_a_wrong_place_that_looks_right_is_led_back(seed: int) -> None
 def test_moves_that_nothing_contradicts_stay() -> None:
     world, walks, positions = log_of(0)
     assert reroute(walks, world.next_position.astype(np.int32), world.observation, positions) is None
+
+
+def test_the_history_with_the_most_evidence_comes_first() -> None:
+    """In a grid without chance, folding the most visited history first makes states without end."""
+    world = minimal_world(frozen_lake("8x8", slippery=False))
+    walks, truth = sample_walks(world, 500, 400, np.random.default_rng([0, 1]))
+    tree = history_tree(walks)
+    assert tree is not None
+    places = len(np.unique(truth.positions))
+    assert fold(tree, no_opinion(walks), 200).num_states == 200
+    clearest = fold(tree, replace(no_opinion(walks), compared=20), 200)
+    assert clearest.num_states < 1.2 * places
+    assert (clearest.steps[walks.step_mask()] >= 0).all()

@@ -2,8 +2,9 @@
 
 Walks from one start form a tree: a node for every history, and each action leads from it to one node and one
 observation. Two histories can be of one state if nothing that was seen after both contradicts it. So the tree is folded
-into a machine, state by state from the root, the most visited history first: a history becomes a state that it does not
-contradict, or a new state if it contradicts all. That is how automata are learned from traces (blue-fringe merging).
+into a machine, state by state from the root: a history becomes a state that it does not contradict, or a new state if
+it contradicts all. That is how automata are learned from traces (blue-fringe merging). The most visited histories come
+first, or of several of them the one with the most evidence.
 
 What was seen after two histories seldom tells which of the possible states is the right one: traces alone need far more
 steps than a log has. The model knows: where it predicts other futures after two histories, they hardly are of one
@@ -100,7 +101,7 @@ def fold(
     child, output = tree.child.copy(), tree.output.copy()
     noise = np.random.default_rng(opinion.seed).normal(0, opinion.disorder, len(label))
     order = tree.visits * np.exp(noise)
-    said = (label, opinion.apart, opinion.same)
+    said = (label, opinion.apart, opinion.same, opinion.compared)
     never = np.array(refused, dtype=np.int64).reshape(-1, 2)
     state, root_of, merges = _fold(child, output, order, tree.shows, *said, most_states, never)
     after = child[root_of]  # (Q, A) a node of the tree
@@ -230,21 +231,47 @@ def _take_back(written: int, root: Any, child: Any, undo: Any) -> None:
 
 
 @njit(cache=True)
-def _next_open(states: Any, root: Any, child: Any, number: Any, put_off: Any, visits: Any) -> int:
-    """The most visited node that a state leads to and that is no state yet, -1 if there is none."""
-    best = -1
+def _open(states: Any, root: Any, child: Any, number: Any, put_off: Any, visits: Any, most: int) -> Any:
+    """The most visited nodes that a state leads to and that are no states yet, the most visited first."""
+    found, count = np.empty(len(states) * child.shape[1], dtype=np.int64), 0
     for state in states:
         for action in range(child.shape[1]):
             if child[state, action] >= 0:
                 after = _find(root, child[state, action])
-                if number[after] < 0 and not put_off[after] and (best < 0 or visits[after] > visits[best]):
-                    best = after
-    return best
+                if number[after] < 0 and not put_off[after]:
+                    found[count] = after
+                    count += 1
+    nodes = np.unique(found[:count])
+    return nodes[np.argsort(-visits[nodes], kind="mergesort")][:most]
+
+
+@njit(cache=True)
+def _best_state(
+    node: int, states: Any, weight: int, root: Any, child: Any, output: Any, shows: Any, label: Any, apart: Any,
+    same: int, queue: Any, undo: Any, impossible: Any,
+) -> tuple[int, int, bool]:  # fmt: skip
+    """The balance and the index of the state that a node fits best, -1 for none, and if any does not contradict it."""
+    most, which, possible = 0, -1, False
+    for state in range(len(states)):
+        pair = node * len(child) + states[state]
+        if pair in impossible:
+            continue
+        balance, written, holds = _join(
+            states[state], node, weight, root, child, output, shows, label, apart, same, queue, undo
+        )
+        _take_back(written, root, child, undo)
+        possible |= holds
+        if not holds:
+            impossible.add(pair)
+        elif balance > most:
+            most, which = balance, state
+    return most, which, possible
 
 
 @njit(cache=True)
 def _fold(
-    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, same: int, most_states: int, refused: Any
+    child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, same: int, compared: int,
+    most_states: int, refused: Any,
 ) -> tuple[Any, Any, Any]:  # fmt: skip
     """(H,) the state of each node, -1 for none, (Q,) the node of each state, and (K, 2) nodes merged with states."""
     nodes, num_actions = child.shape
@@ -254,50 +281,56 @@ def _fold(
     queue = np.empty((nodes + 1, 2), dtype=np.int64)
     undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
     merges, merged = np.empty((nodes, 2), dtype=np.int64), 0
-    contradicted = {(-1, -1)}  # a node and a state; what was joined since adds to what contradicts
-    never = {(-1, -1)}
-    for pair in refused:
-        never.add((pair[0], pair[1]))
+    impossible = {
+        -1
+    }  # pairs of a node and a state: refused, or contradicted, which no later merge takes back
+    for node, state in refused:
+        impossible.add(node * nodes + state)
     number[0], found, weight = 0, 1, _FIRST_WEIGHT
     while found < most_states:
-        node = _next_open(states[:found], root, child, number, put_off, visits)
-        if (
-            node < 0
-        ):  # the machine has grown, and may agree now with what was put off; if it has not, less will do
+        opened = _open(states[:found], root, child, number, put_off, visits, compared)
+        if len(opened) == 0:
+            # The machine has grown, and may agree now with what was put off; if it has not, less will do.
             if weight == 0 and not progress:
                 break
             weight = weight if progress else weight // _DECAY
             put_off[:] = False
             progress = False
             continue
-        most, which, possible = 0, -1, False
-        for state in range(found):
-            if (node, state) in contradicted or (node, states[state]) in never:
-                continue
-            balance, written, holds = _join(
-                states[state], node, weight, root, child, output, shows, label, apart, same, queue, undo
+        most, which, chosen, grown = 0, -1, -1, False
+        for node in opened:
+            balance, state, possible = _best_state(
+                node,
+                states[:found],
+                weight,
+                root,
+                child,
+                output,
+                shows,
+                label,
+                apart,
+                same,
+                queue,
+                undo,
+                impossible,
             )
-            _take_back(written, root, child, undo)
-            possible |= holds
-            if not holds:
-                contradicted.add((node, state))
-            elif balance > most:
-                most, which = balance, state
-        if which >= 0:
+            if not possible:
+                number[node], states[found] = found, node
+                found, grown = found + 1, True
+                break
+            put_off[node] = state < 0
+            if balance > most:
+                most, which, chosen = balance, state, node
+        if which >= 0 and not grown:
             _, written, _ = _join(
-                states[which], node, weight, root, child, output, shows, label, apart, same, queue, undo
+                states[which], chosen, weight, root, child, output, shows, label, apart, same, queue, undo
             )
             for entry in range(written):  # visits of all that were joined
                 if undo[entry, 1] < 0:
                     visits[_find(root, undo[entry, 0])] += visits[undo[entry, 0]]
-            merges[merged, 0], merges[merged, 1] = node, states[which]
+            merges[merged, 0], merges[merged, 1] = chosen, states[which]
             merged += 1
-        elif possible:
-            put_off[node] = True
-        else:
-            number[node], states[found] = found, node
-            found += 1
-        progress |= which >= 0 or not possible
+        progress |= which >= 0 or grown
     state_of = np.full(nodes, -1, dtype=np.int32)
     for node in range(nodes):
         state_of[node] = number[_find(root, node)]

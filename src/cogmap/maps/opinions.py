@@ -24,6 +24,7 @@ from cogmap.walks.offered import offered_actions
 # other orders, with more or less weight on equal labels, and the shortest account is kept.
 _APART = (0.5, 0.3, 0.8)  # first; then any between the last two
 _SAME = (1, 5, 20)  # balance of two histories with one label; of two labels that are not apart it is 1
+_COMPARED = (20, 5, 1)  # histories; some suffice to find one whose state is clear
 _DISORDER = (0.0, 0.3, 1.0)  # standard deviations of a factor on how often a node was visited, as a logarithm
 _STEPS_FOLDED = 2_000_000  # in all: some seconds
 _MOST_LABELS = 2000  # whose predictions are compared, pair by pair: some seconds; rarer ones have no say
@@ -36,14 +37,17 @@ class Opinion:
     labels: Whole  # (B, N), -1 for none
     apart: Booleans  # (J, J)
     same: int = 1  # balance of two histories with one label
+    compared: int = 1  # histories, the most visited ones, of which the one with the largest balance is merged
     disorder: float = 0.0  # by which histories are taken in another order than by visits
     seed: int = 0  # of that order
 
 
 def opinions(walks: Walks, index: Whole, futures: PredictedFutures | None) -> Iterator[Opinion]:
-    """The model's codes as labels, read in several ways."""
+    """No opinion but what was seen, then the model's codes as labels, read in several ways."""
+    seen = np.where(walks.step_mask(), 0, UNKNOWN)
+    for compared in _COMPARED[:2]:
+        yield Opinion(seen, np.zeros((1, 1), dtype=np.bool_), compared=compared)
     if futures is None:
-        yield Opinion(np.where(index >= 0, 0, UNKNOWN), np.zeros((1, 1), dtype=np.bool_))
         return
     visits = np.bincount(index[index >= 0], minlength=len(futures.probabilities))
     asked = np.argsort(-visits, kind="stable")[:_MOST_LABELS]
@@ -62,8 +66,8 @@ def opinions(walks: Walks, index: Whole, futures: PredictedFutures | None) -> It
     rng = np.random.default_rng(0)
     for seed in range(_STEPS_FOLDED // int(walks.lengths.sum())):
         apart = rng.uniform(_APART[1], _APART[2])
-        same, disorder = rng.choice(_SAME), rng.choice(_DISORDER)
-        yield Opinion(labels, distance > apart, int(same), disorder, seed)
+        same, compared, disorder = rng.choice(_SAME), rng.choice(_COMPARED), rng.choice(_DISORDER)
+        yield Opinion(labels, distance > apart, int(same), int(compared), disorder, seed)
 
 
 def _possible(tests: Integers, futures: NDArray[np.float32], shows: Whole, offered: Booleans) -> Booleans:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -18,6 +19,8 @@ from cogmap.maps.opinions import Opinion, opinions
 from cogmap.records import PredictedFutures, Walks
 
 _SHORTEST = 4  # machines, of which the one is taken that predicts most
+_FIRST = 5  # opinions, of which one must lead to a machine for the others to be tried
+_FEW_STATES = 250  # to begin with: a wrong opinion makes states without end, and folding takes the longer
 _STEPS_A_STATE = 20  # at the least: with noise in it, a tree folds into as many states as it has nodes
 _STEPS_REFOLDED = 60_000_000  # in all: some ten seconds
 _MORE_STATES = 3  # times as many as the shortest machine has: one that is larger is not finished
@@ -35,21 +38,36 @@ class Folded:
 def fold_by_codes(
     walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None
 ) -> list[Folded]:
-    """The shortest machines that the model's codes lead to, the shortest first.
+    """The shortest machines that what was seen and the model's codes lead to, the shortest first.
 
     index: (B, N) the row of the predicted futures of each step, -1 for none.
     """
-    most = min(MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
-    found: list[Folded] = []
-    for opinion in opinions(walks, index, futures):
-        machine = fold(tree, opinion, most)
-        if machine.num_states == most:
-            if not found:
-                break  # no machine, or the model tells too little of it, however its codes are read
-            continue
-        found = shortest([*found, Folded(machine, machine.length(walks.lengths), opinion)])
+    every = opinions(walks, index, futures)
+    first = list(islice(every, _FIRST))
+    limit = min(MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
+    most = min(_FEW_STATES, limit)
+    found = _finished(walks, tree, first, most)
+    while not found and most < limit:
+        most = min(4 * most, limit)
+        found = _finished(walks, tree, first, most)
+    if not found:
+        return []  # no machine, or the model tells too little of it, however its codes are read
+    for opinion in every:
         most = min(most, 2 * found[0].machine.num_states)
+        found = shortest([*found, *_finished(walks, tree, [opinion], most)])
     return found
+
+
+def _finished(walks: Walks, tree: HistoryTree, by: list[Opinion], most_states: int) -> list[Folded]:
+    """The machines by some opinions that have fewer states, the shortest first."""
+    folded = [(fold(tree, opinion, most_states), opinion) for opinion in by]
+    return shortest(
+        [
+            Folded(machine, machine.length(walks.lengths), opinion)
+            for machine, opinion in folded
+            if machine.num_states < most_states
+        ]
+    )
 
 
 def shortest(folded: list[Folded]) -> list[Folded]:
