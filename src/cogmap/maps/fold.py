@@ -233,16 +233,21 @@ def _take_back(written: int, root: Any, child: Any, undo: Any) -> None:
 @njit(cache=True)
 def _open(states: Any, root: Any, child: Any, number: Any, put_off: Any, visits: Any, most: int) -> Any:
     """The most visited nodes that a state leads to and that are no states yet, the most visited first."""
-    found, count = np.empty(len(states) * child.shape[1], dtype=np.int64), 0
+    found, count = np.empty(most + 1, dtype=np.int64), 0
     for state in states:
         for action in range(child.shape[1]):
-            if child[state, action] >= 0:
-                after = _find(root, child[state, action])
-                if number[after] < 0 and not put_off[after]:
-                    found[count] = after
-                    count += 1
-    nodes = np.unique(found[:count])
-    return nodes[np.argsort(-visits[nodes], kind="mergesort")][:most]
+            if child[state, action] < 0:
+                continue
+            node = _find(root, child[state, action])
+            if number[node] >= 0 or put_off[node] or np.any(found[:count] == node):
+                continue
+            place = count
+            while place > 0 and visits[found[place - 1]] < visits[node]:
+                found[place] = found[place - 1]
+                place -= 1
+            found[place] = node
+            count = min(count + 1, most)
+    return found[:count]
 
 
 @njit(cache=True)
@@ -281,9 +286,8 @@ def _fold(
     queue = np.empty((nodes + 1, 2), dtype=np.int64)
     undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
     merges, merged = np.empty((nodes, 2), dtype=np.int64), 0
-    impossible = {
-        -1
-    }  # pairs of a node and a state: refused, or contradicted, which no later merge takes back
+    # Pairs of a node and a state: refused, or contradicted, which no later merge takes back.
+    impossible = {-1}
     for node, state in refused:
         impossible.add(node * nodes + state)
     number[0], found, weight = 0, 1, _FIRST_WEIGHT
@@ -300,20 +304,8 @@ def _fold(
         most, which, chosen, grown = 0, -1, -1, False
         for node in opened:
             balance, state, possible = _best_state(
-                node,
-                states[:found],
-                weight,
-                root,
-                child,
-                output,
-                shows,
-                label,
-                apart,
-                same,
-                queue,
-                undo,
-                impossible,
-            )
+                node, states[:found], weight, root, child, output, shows, label, apart, same, queue, undo, impossible
+            )  # fmt: skip
             if not possible:
                 number[node], states[found] = found, node
                 found, grown = found + 1, True
