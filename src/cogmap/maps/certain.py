@@ -50,12 +50,12 @@ def fold_codes(
 ) -> Certainty | None:
     """The machine of the kept walks by their codes (B, N); None if there is chance or it predicts too little.
 
-    seconds: at the most, to look for a shorter one while it is not sure where all moves lead.
+    seconds: to find it, and as many to look for a shorter one while it is not sure where all moves lead.
     """
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
-    folded = fold_by_codes(held.kept, tree, index, futures)
+    folded = fold_by_codes(held.kept, tree, index, futures, seconds)
     best = _most_trusted(folded, held)
     if best is not None and best.unsure == 0:
         return best

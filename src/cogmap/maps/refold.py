@@ -36,38 +36,41 @@ class Folded:
 
 
 def fold_by_codes(
-    walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None
+    walks: Walks, tree: HistoryTree, index: Whole, futures: PredictedFutures | None, seconds: float
 ) -> list[Folded]:
     """The shortest machines that what was seen and the model's codes lead to, the shortest first.
 
-    index: (B, N) the row of the predicted futures of each step, -1 for none.
+    index: (B, N) the row of the predicted futures of each step, -1 for none. seconds: after these no fold begins.
     """
+    until = time.monotonic() + seconds
     every = opinions(walks, index, futures)
     first = list(islice(every, _FIRST))
     limit = min(MOST_STATES, 10 + int(walks.lengths.sum()) // _STEPS_A_STATE)
     most = min(_FEW_STATES, limit)
-    found = _finished(walks, tree, first, most)
-    while not found and most < limit:
+    found = _finished(walks, tree, first, most, until)
+    while not found and most < limit and time.monotonic() < until:
         most = min(4 * most, limit)
-        found = _finished(walks, tree, first, most)
+        found = _finished(walks, tree, first, most, until)
     if not found:
         return []  # no machine, or the model tells too little of it, however its codes are read
     for opinion in every:
         most = min(most, 2 * found[0].machine.num_states)
-        found = shortest([*found, *_finished(walks, tree, [opinion], most)])
+        found = shortest([*found, *_finished(walks, tree, [opinion], most, until)])
     return found
 
 
-def _finished(walks: Walks, tree: HistoryTree, by: list[Opinion], most_states: int) -> list[Folded]:
+def _finished(
+    walks: Walks, tree: HistoryTree, by: list[Opinion], most_states: int, until: float
+) -> list[Folded]:
     """The machines by some opinions that have fewer states, the shortest first."""
-    folded = [(fold(tree, opinion, most_states), opinion) for opinion in by]
-    return shortest(
-        [
-            Folded(machine, machine.length(walks.lengths), opinion)
-            for machine, opinion in folded
-            if machine.num_states < most_states
-        ]
-    )
+    found = []
+    for opinion in by:
+        if time.monotonic() > until:
+            break
+        machine = fold(tree, opinion, most_states)
+        if machine.num_states < most_states:
+            found.append(Folded(machine, machine.length(walks.lengths), opinion))
+    return shortest(found)
 
 
 def shortest(folded: list[Folded]) -> list[Folded]:
