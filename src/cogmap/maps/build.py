@@ -155,7 +155,7 @@ def _states(
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
     guesses = labels if folded is None else [*labels, folded.steps]
     found = find_states(held.kept, guesses, until - time.monotonic())
-    certain = fold_states(held, found, until - time.monotonic())
+    certain = fold_states(held, found, min(until - time.monotonic(), _REFOLDING * seconds))
     best = max(filter(None, (certain, folded)), key=lambda each: each.predicted, default=None)
     if best is not None and best.predicted >= trust(found.counts, held).by_map:
         return best.counts, best
