@@ -51,6 +51,17 @@ def test_never_much_slower_than_the_better_of_one_thread_and_all(
         assert total < 1.15 * min(alone[1], alone[candidates[-1]])
 
 
+def test_a_short_training_between_two_neighbours_loses_little() -> None:
+    """There all threads are six times as slow as one, and the speed of one comes and goes."""
+
+    def between_two(step: int, threads: int) -> float:
+        return (1.0 if threads == 1 else 5.7) * (1.6 if step // 20 % 2 else 1.0)
+
+    for seed in range(5):
+        total, alone = spent(ThreadChoice((1, 2)), between_two, 150, seed)
+        assert total < 1.15 * alone[1]
+
+
 def test_a_neighbour_that_stays_is_noticed_soon() -> None:
     choice = ThreadChoice((1, 2))
     spent(choice, quiet, 300)

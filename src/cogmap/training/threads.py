@@ -2,8 +2,8 @@
 
 Threads that share a product wait for each other. On a quiet machine more of them are faster; where another process
 takes one of the cores, all wait for the thread that lost it. Which it is shows only in the speed of steps, and may
-change at any time. So each number is tried for a few steps in turn at the beginning, again when steps get slower, and
-now and then, such that trials of slower numbers take a small share of the time.
+change at any time. So each number is tried for a few steps in turn at the beginning, again when many threads get slower
+or few get faster, and now and then, such that trials of slower numbers take a small share of the time.
 
 Sums in another order differ in their last bits. So a training whose number of threads is fixed (`threads`, or a
 machine with one core, or OMP_NUM_THREADS=1) is repeated and resumed bit for bit; one that chooses is not.
@@ -18,11 +18,11 @@ from statistics import median
 
 import torch
 
-FEWEST_ROUNDS, MOST_ROUNDS = 2, 5  # of a trial; in each round every number of threads gets one step
-CLEAR = 1.3  # times as slow, for a trial to end early, or for steps to be slower than they were
+CLEAR_ROUNDS, MOST_ROUNDS = 2, 5  # of a trial; in each round every number of threads gets one step
+CLEAR = 1.3  # times as slow, for a trial to end early, or for steps to have another speed than before
 MOST_SHARE = 0.02  # of the time that trials may lose
 RECENT = 5  # steps whose median speed is compared with that of the last trial
-PATIENCE = 20  # steps after a trial before the next because of slower steps; doubled while the choice stays
+PATIENCE = 20  # steps after a trial before the next because of another speed; doubled while the choice stays
 
 
 class ThreadChoice:
@@ -30,7 +30,7 @@ class ThreadChoice:
 
     def __init__(self, candidates: tuple[int, ...]) -> None:
         self._candidates = candidates
-        self.chosen = candidates[-1]
+        self.chosen = candidates[0]
         self._plan = [self.chosen, *candidates] if len(candidates) > 1 else []  # the first step is a warm-up
         self._warm_up, self._rounds = len(candidates) > 1, 1
         self._times: dict[int, list[float]] = {number: [] for number in candidates}
@@ -60,21 +60,30 @@ class ThreadChoice:
         self._steps += 1
         self._recent.append(seconds)
         due = self._steps >= PATIENCE and self._lost <= MOST_SHARE * self._since
-        if due or self._is_slower():
+        if due or self._may_be_better():
             self._times = {number: [] for number in self._candidates}
             self._plan, self._rounds = list(self._candidates), 1
 
-    def _is_slower(self) -> bool:
-        enough = self._steps >= self._patience and len(self._recent) == RECENT
-        return enough and median(self._recent) > CLEAR * self._expected
+    def _may_be_better(self) -> bool:
+        """Whether steps got slower, so that fewer threads may be better, or faster, so that more may be.
+
+        One thread that gets slower has neighbours, beside which more threads are slower still.
+        """
+        if self._steps < self._patience or len(self._recent) < RECENT:
+            return False
+        now = median(self._recent)
+        crowded = self.chosen > self._candidates[0] and now > CLEAR * self._expected
+        freed = self.chosen < self._candidates[-1] and CLEAR * now < self._expected
+        return crowded or freed
 
     def _judge(self) -> None:
         """Choose, or try for another round where it is not clear yet."""
         typical = {number: median(times) for number, times in self._times.items()}
         best = min(typical, key=lambda number: typical[number])
         others = [time for number, time in typical.items() if number != best]
-        clear = self._rounds >= FEWEST_ROUNDS and min(others) > CLEAR * typical[best]
-        if not clear and self._rounds < MOST_ROUNDS:
+        # Beside two neighbours a step of all threads takes as long as six of one: the clearer, the fewer rounds.
+        clear = CLEAR ** max(CLEAR_ROUNDS - self._rounds + 1, 1)
+        if self._rounds < MOST_ROUNDS and min(others) <= clear * typical[best]:
             self._plan, self._rounds = list(self._candidates), self._rounds + 1
             return
         self._patience = 2 * self._patience if best == self.chosen else PATIENCE
