@@ -67,7 +67,7 @@ def test_a_map_whose_search_had_no_time_says_so_first(
     in_time = map_of_codes(learned, codes, walks, "minimal", predicted, 600.0)
     late = map_of_codes(learned, codes, walks, "minimal", predicted, 1e-6)
     assert in_time.warnings == ()
-    assert late.warnings[0].startswith("the minutes were over before the search for places had ended")
+    assert late.warnings[0].startswith("the search for places was ended before it was done")
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@ from cogmap.runs.names import MAP_FILES, MapKind
 from cogmap.runs.run import load_run
 from cogmap.runs.writing import writing
 from cogmap.tasks.mapping import map_file
+from cogmap.training.progress import Silent, default_progress
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,9 @@ def run(args: Args) -> None:
         refuse_to_overwrite([args.out], args.force)
     opened = load_run(args.run)
     found = (
-        opened.map_of(args.kind) if args.walks is None else map_file(opened, args.walks, args.kind, args.room)
+        opened.map_of(args.kind)
+        if args.walks is None
+        else map_file(opened, args.walks, args.kind, args.room, Silent() if args.json else default_progress())
     )
     if args.outputs_on_moves:
         _write_machine(args, found)

@@ -33,10 +33,10 @@ from cogmap.experiments.rows import Row, read_rows, rows_of
 from cogmap.experiments.tables import TABLES
 from cogmap.experiments.trials import METHODS, Kind, Tell, Trial
 from cogmap.signals import Terminated, handled
+from cogmap.training.progress import Progress, Relayed, Silent, default_progress
 
 if TYPE_CHECKING:
     from cogmap.runs.run import Run
-    from cogmap.training.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def attempt(job: Job) -> Outcome:
     """The job's outcome, whatever happens, in a process of its own: its lines go to the trial's log."""
     parent = os.getppid()
     try:
-        outcome = outcome_of(job, partial(log_line, job.trial), _silent())
+        outcome = outcome_of(job, partial(log_line, job.trial), Silent())
     except (ParentGone, Stopped, Terminated):
         os._exit(1)
     if os.getppid() != parent:
@@ -225,22 +225,18 @@ def _scored(trial: Trial, kind: Kind, record: Record, run: Run, tell: Tell) -> R
     return record
 
 
-class Reporter:
+class Reporter(Relayed):
     """Keeps a file up to date with the progress of a training, so that any process can show it."""
 
     def __init__(self, trial: Trial, shown: Progress | None) -> None:
-        from cogmap.training.progress import default_progress
-
-        self._trial, self._shown = trial, shown or default_progress()
+        super().__init__(shown or default_progress())
+        self._trial = trial
         self._validation: float | None = None
         self._written = 0.0
         self._parent = os.getppid()
 
-    def begin(self, title: str) -> None:
-        self._shown.begin(title)
-
     def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:
-        self._shown.step(step, last_step, loss, steps_per_second)
+        super().step(step, last_step, loss, steps_per_second)
         if time.monotonic() - self._written > 1.0:
             self._written = time.monotonic()
             write_step(self._trial, Step("training", step, last_step, steps_per_second, self._validation))
@@ -249,17 +245,11 @@ class Reporter:
 
     def row(self, row: dict[str, Any]) -> None:
         self._validation = row["validation_accuracy"]
-        self._shown.row(row)
+        super().row(row)
 
     def end(self, message: str) -> None:
         write_step(self._trial, Step("mapping"))
-        self._shown.end(message)
-
-
-def _silent() -> Progress:
-    from cogmap.training.progress import Silent
-
-    return Silent()
+        super().end(message)
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from cogmap.maps.imagined import with_imagined_moves
 from cogmap.maps.paper import paper_clusters, paper_map
 from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust
 from cogmap.records import Codes, CognitiveMap, Floats, ImaginedMoves, Integers, PredictedFutures, Walks
+from cogmap.search.account import Watch
 from cogmap.search.shortest import LONGEST, find_states
 
 KINDS = ("minimal", "paper")
@@ -48,6 +49,7 @@ def build_map(
     cluster: Callable[[Whole], Whole] | None = None,
     seconds: float = LONGEST,
     moves: ImaginedMoves | None = None,
+    watch: Watch | None = None,
 ) -> CognitiveMap:
     """The map of the world of `walks`, from their `codes`.
 
@@ -59,12 +61,13 @@ def build_map(
         Hamming distance where there are no futures, and "minimal" does not cluster.
     seconds: for the search of the minimal map; what is under way then is finished.
     moves: what the model imagines after single actions: a minimal map has those that were never made as guesses.
+    watch: is told how the search of the minimal map goes, and may end it.
     """
     _check_choice(kind, t_ratio, d_hamming)
     check_codes(codes, walks)
     code_tuples, index = unique_codes(codes)
     if kind == "minimal":
-        made = _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds)
+        made = _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds, watch)
         return made if moves is None else with_imagined_moves(made, moves)
     found = cluster(code_tuples) if cluster else paper_clusters(code_tuples, index, walks, d_hamming, futures)
     return paper_map(code_tuples, index, walks, t_ratio, found)
@@ -114,12 +117,13 @@ def _minimal(
     predicted: Integers | None,
     cluster: Callable[[Whole], Whole] | None,
     seconds: float,
+    watch: Watch | None,
 ) -> CognitiveMap:
     guesses = (
         [spread(cluster(code_tuples), index)] if cluster else _guesses(code_tuples, index, walks, futures)
     )
     held = hold_out(walks, guesses[0], predicted)
-    counts, certain = _states(held, guesses, walks, index, futures, seconds)
+    counts, certain = _states(held, guesses, walks, index, futures, seconds, watch)
     trusted = trust(counts, held)
     final = expect(counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
@@ -142,6 +146,7 @@ def _states(
     index: Whole,
     futures: PredictedFutures | None,
     seconds: float,
+    watch: Watch | None,
 ) -> tuple[StateCounts, Certainty | None]:
     """The states of the kept walks: folded where the world has no chance in it, else those of the shortest account.
 
@@ -154,7 +159,7 @@ def _states(
         return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
     guesses = labels if folded is None else [*labels, folded.steps]
-    found = find_states(held.kept, guesses, until - time.monotonic())
+    found = find_states(held.kept, guesses, until - time.monotonic(), watch)
     certain = fold_states(held, found, min(until - time.monotonic(), _REFOLDING * seconds))
     best = max(filter(None, (certain, folded)), key=lambda each: each.predicted, default=None)
     if best is not None and best.predicted >= trust(found.counts, held).by_map:

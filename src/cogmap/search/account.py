@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +16,9 @@ from cogmap.search.doubt import entropies
 
 ROUNDS = 6  # of expectation-maximisation that settle a proposal
 SETTLED = 1.0  # nats: a description that is not shorter by this is not shorter
+
+# Is told the number of states of the shortest account so far, and says whether to go on searching.
+Watch = Callable[[int], bool]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,15 +52,23 @@ class Account:
 
 @dataclass(eq=False)
 class Log:
-    """The walks that are explained, until when, and the shortest account of them so far."""
+    """The walks that are explained, until when, who watches, and the shortest account of them so far."""
 
     walks: Walks
     until: float = np.inf  # of the monotonic clock
+    watch: Watch | None = None
     shortest: Account | None = None
+
+    def is_over(self) -> bool:
+        """Whether there is an account, and the time is up or who watches ends the search."""
+        if self.shortest is None:
+            return False
+        stopped = self.watch is not None and not self.watch(self.shortest.num_states)
+        return stopped or time.monotonic() > self.until
 
 
 class OutOfTime(Exception):
-    """The time of a search is up."""
+    """The time of a search is up, or it was ended."""
 
 
 def account(log: Log, counts: StateCounts, rounds: int = ROUNDS, below: float = np.inf) -> Account:
@@ -64,9 +76,9 @@ def account(log: Log, counts: StateCounts, rounds: int = ROUNDS, below: float = 
 
     below: the length that it is to come below. It is left as it is as soon as the rounds that are left would not get it
     there if each gained as much as the last one; they gain less and less.
-    Raises `OutOfTime` if the time is up. The first account is made in any case.
+    Raises `OutOfTime` if the search is over. The first account is made in any case.
     """
-    if log.shortest is not None and time.monotonic() > log.until:
+    if log.is_over():
         raise OutOfTime
     made, left = None, rounds
     for found in settle(log.walks, without_unused(counts), rounds):
@@ -75,7 +87,7 @@ def account(log: Log, counts: StateCounts, rounds: int = ROUNDS, below: float = 
             before, made = made, Account(found, description_length(found))
             if before is not None and made.length - left * max(before.length - made.length, 0) > below:
                 break
-        if time.monotonic() > log.until:
+        if time.monotonic() > log.until or log.is_over():
             break
     if made is None:
         made = Account(found, description_length(found))

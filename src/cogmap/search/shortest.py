@@ -29,7 +29,7 @@ from scipy.sparse import coo_array, csgraph
 from cogmap.hmm.counts import Whole
 from cogmap.hmm.states import StateCounts, count_states, join_states
 from cogmap.records import Booleans, Walks
-from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, account, hardened
+from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, Watch, account, hardened
 from cogmap.search.distance import StateDistances
 from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
 from cogmap.search.pairs import RARER, joined_rare, merge_pairs
@@ -54,18 +54,21 @@ _FEW_STEPS, _FEW_TIMES = 40_000, 4  # that a search begins with, if there are at
 LONGEST = 600.0  # seconds of a search, if no other time is given
 
 
-def find_states(walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST) -> Account:
+def find_states(
+    walks: Walks, guesses: Sequence[Whole], seconds: float = LONGEST, watch: Watch | None = None
+) -> Account:
     """The shortest account of the walks that the search finds from first guesses.
 
     A guess are labels of the steps (B, N), -1 for none. seconds: after these the shortest so far is taken.
+    watch: is told how it goes, and may end it.
     """
     until = time.monotonic() + seconds
     some = _some_walks(walks, guesses, SEARCH_STEPS)
     if len(some) == walks.num_walks:
-        return _within_time(Log(walks, until), lambda log: _from_few(log, guesses))
-    most = Log(walks.rows(some), until)
+        return _within_time(Log(walks, until, watch), lambda log: _from_few(log, guesses))
+    most = Log(walks.rows(some), until, watch)
     best = _within_time(most, lambda log: _from_few(log, [steps[some] for steps in guesses]))
-    return _within_time(Log(walks, until), lambda log: drop_edges(log, account(log, best.counts)))
+    return _within_time(Log(walks, until, watch), lambda log: drop_edges(log, account(log, best.counts)))
 
 
 def _within_time(log: Log, search: Callable[[Log], Account]) -> Account:
@@ -86,7 +89,8 @@ def _from_few(log: Log, guesses: Sequence[Whole]) -> Account:
     if _FEW_TIMES * len(few) > log.walks.num_walks:
         return _shortest(log, guesses)
     found = _within_time(
-        Log(log.walks.rows(few), log.until), lambda some: _shortest(some, [steps[few] for steps in guesses])
+        Log(log.walks.rows(few), log.until, log.watch),
+        lambda some: _shortest(some, [steps[few] for steps in guesses]),
     )
     found = _polish(log, account(log, found.counts))
     if found.found.unexplained or depends_on_past(log, found):

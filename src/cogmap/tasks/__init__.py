@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from cogmap.runs.run import Run
     from cogmap.tasks import family, places, text
     from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks
+    from cogmap.training.progress import Progress
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,6 +42,7 @@ class TrainingData:
     concept_names: Labels = ()
     map_seconds: float | None = None  # that are left for the maps; None for no limit
     learned: float | None = None  # share of what there is to learn, if the training ended before it was done
+    progress: Progress | None = None  # is told how the search for the map goes
 
 
 @dataclass(frozen=True)
@@ -68,8 +70,10 @@ class Task(Protocol):
         """The map of a training in progress, None for a kind that has none."""
         ...
 
-    def map_walks(self, run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
-        """The map of walks by a trained model."""
+    def map_walks(
+        self, run: Run, walks: Walks, kind: MapKind, progress: Progress | None = None
+    ) -> CognitiveMap:
+        """The map of walks by a trained model. progress: is told how a search goes, if there is one."""
         ...
 
     def evaluate(self, run: Run, test: TestWalks, options: EvaluationOptions) -> Evaluation:

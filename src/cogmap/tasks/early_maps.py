@@ -13,14 +13,14 @@ from cogmap.models.tdb import TDB
 from cogmap.runs.names import EARLY_MAP_FILE
 from cogmap.tasks import TrainingData, task_of
 from cogmap.training.loop import Trainer
-from cogmap.training.progress import Progress, Row
+from cogmap.training.progress import Progress, Relayed, Row
 from cogmap.walks.log import sampled
 
 MOST_STEPS = 20_000  # of the walks that an early map is made from
 MOST_SHARE = 0.03  # of the time that goes into early maps
 
 
-class EarlyMaps:
+class EarlyMaps(Relayed):
     """A progress that also writes `map.early.npz` after a validation, once the model has codes.
 
     The next one waits until the last took at most three hundredths of the time since it was begun.
@@ -34,27 +34,19 @@ class EarlyMaps:
         folder: Path,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._shown, self._trainer, self._folder, self._clock = shown, trainer, folder, clock
+        super().__init__(shown)
+        self._trainer, self._folder, self._clock = trainer, folder, clock
         self._task = task_of(data.task)
         self._walks = sampled(data.walks, MOST_STEPS)
         self._not_before = 0.0
 
-    def begin(self, title: str) -> None:
-        self._shown.begin(title)
-
-    def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:
-        self._shown.step(step, last_step, loss, steps_per_second)
-
     def row(self, row: Row) -> None:
-        self._shown.row(row)
+        super().row(row)
         started = self._clock()
         if started >= self._not_before and self._has_codes():
             self._write()
             ended = self._clock()
             self._not_before = ended + (ended - started) / MOST_SHARE
-
-    def end(self, message: str) -> None:
-        self._shown.end(message)
 
     def _has_codes(self) -> bool:
         model = self._trainer.model

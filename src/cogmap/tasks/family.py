@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from cogmap.evaluation.prediction import Ceiling
     from cogmap.models.tdb import VanillaModel
     from cogmap.runs.run import Run
+    from cogmap.training.progress import Progress
 
 Names = Literal["auto", "none", "seen", "plain"]
 
@@ -133,7 +134,7 @@ def early_map(codes: Codes, walks: Walks) -> None:
     """A family has no map of its own."""
 
 
-def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
+def map_walks(run: Run, walks: Walks, kind: MapKind, progress: Progress | None = None) -> CognitiveMap:
     return new_room_map(run, walks, kind)
 
 

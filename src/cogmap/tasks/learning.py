@@ -115,6 +115,7 @@ def learn(
     map_seconds: at most, for the search of the map, where there are no `minutes`; by default ten minutes.
     Ctrl-C and SIGTERM end the training early, save a checkpoint and build the map; a second one ends it all. After
     SIGTERM, which asks the program to end and not only the training, `Stopped` is raised when the map is written.
+    Ctrl-C while the map is searched for takes the shortest one so far.
     A process that is killed leaves a folder that can be resumed.
     """
     if method != "tdb":
@@ -316,7 +317,7 @@ def _train(
         shown = EarlyMaps(progress, trainer, data, folder) if early_maps else progress
         end = train(trainer, folder, shown)
         if processes.is_main:
-            _finish(folder, trainer, data, device)
+            _finish(folder, trainer, replace(data, progress=progress), device)
         if end == "terminated":
             raise Stopped(f"stopped by SIGTERM after {trainer.done_steps} steps: resume with --resume")
 

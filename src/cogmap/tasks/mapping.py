@@ -9,6 +9,7 @@ from cogmap.runs.names import MapKind
 from cogmap.runs.run import Run
 from cogmap.runs.writing import writing
 from cogmap.tasks import TrainingData, task_of
+from cogmap.training.progress import Progress
 from cogmap.walks.family import room_of_each_walk
 
 
@@ -21,11 +22,20 @@ def build_maps(run: Run, walks: Walks, map_seconds: float | None = None) -> None
             )
 
 
-def map_file(run: Run, path: Path, kind: MapKind = "minimal", room: int | None = None) -> CognitiveMap:
-    """The map of the walks in a file; of a family's run, of one `room` among them."""
+def map_file(
+    run: Run,
+    path: Path,
+    kind: MapKind = "minimal",
+    room: int | None = None,
+    progress: Progress | None = None,
+) -> CognitiveMap:
+    """The map of the walks in a file; of a family's run, of one `room` among them.
+
+    progress: is told how the search goes; Ctrl-C then takes the shortest map so far.
+    """
     walks = run.load_walks(path)
     if run.task == "family":
         from cogmap.tasks.family import one_room
 
         walks = one_room(walks, room_of_each_walk(path), room)
-    return task_of(run.task).map_walks(run, walks, kind)
+    return task_of(run.task).map_walks(run, walks, kind, progress)

@@ -23,6 +23,7 @@ from cogmap.search.shortest import LONGEST
 from cogmap.tasks import Choices, TrainingData
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
 from cogmap.tasks.states import map_of_states
+from cogmap.tasks.watching import watched
 from cogmap.walks.log import WalkLog, total_steps, walk_parts
 from cogmap.walks.quantize import save_node_views, without_views
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from cogmap.report.material import Material, Reading
     from cogmap.report.tables import Scored
     from cogmap.runs.run import Run
+    from cogmap.training.progress import Progress
 
 SEARCH_SHARE = 1 / 3  # of the seconds for a map, which a search gets in any case
 NEARLY_ALL = 0.998  # of held-out observations; a map that predicts them has its places
@@ -64,7 +66,7 @@ def build_maps(run: Run, data: TrainingData) -> None:
     walks, codes, predicted = _encoded(run, data.walks)
     maps: dict[MapKind, CognitiveMap] = {"paper": map_of_codes(run, codes, walks, "paper", predicted)}
     left = LONGEST if data.map_seconds is None else data.map_seconds - (time.perf_counter() - began)
-    maps["minimal"] = map_of_codes(run, codes, walks, "minimal", predicted, left)
+    maps["minimal"] = map_of_codes(run, codes, walks, "minimal", predicted, left, data.progress)
     maps["minimal"] = _counted(_half_learned(maps["minimal"], data.learned), data.walks)
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
@@ -76,14 +78,14 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
     return build_map(codes, walks)
 
 
-def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
+def map_walks(run: Run, walks: Walks, kind: MapKind, progress: Progress | None = None) -> CognitiveMap:
     if not run.has_network:
         if kind == "paper":
             raise BadRun(f"only a TDB has the paper's map, {run.folder} was learned by {run.name}")
         run.check_walks(walks)
         return map_of_states(run.states, walks)
     some, codes, predicted = _encoded(run, walks)
-    found = map_of_codes(run, codes, some, kind, predicted)
+    found = map_of_codes(run, codes, some, kind, predicted, progress=progress)
     return _counted(found, walks) if kind == "minimal" else found
 
 
@@ -105,7 +107,13 @@ def _counted(found: CognitiveMap, walks: Walks) -> CognitiveMap:
 
 
 def map_of_codes(
-    run: Run, codes: Codes, walks: Walks, kind: MapKind, predicted: Integers, seconds: float = LONGEST
+    run: Run,
+    codes: Codes,
+    walks: Walks,
+    kind: MapKind,
+    predicted: Integers,
+    seconds: float = LONGEST,
+    progress: Progress | None = None,
 ) -> CognitiveMap:
     """The map of walks from their codes, from what the model predicts after these, and beside what it predicts next."""
     from cogmap.models.futures import predicted_futures
@@ -121,10 +129,11 @@ def map_of_codes(
         futures = replace(futures, imagined=imagined_futures(run.model, index, walks))
         moves = imagined_moves(run.model, code_tuples, index, walks)
     began, left = time.perf_counter(), max(seconds - (time.perf_counter() - began), SEARCH_SHARE * seconds)
-    found = build_map(
-        codes, walks, kind=kind, futures=futures, predicted=predicted, seconds=left, moves=moves
-    )
-    is_over = kind == "minimal" and time.perf_counter() - began > left
+    with watched(progress, left) as watch:
+        found = build_map(
+            codes, walks, kind, futures=futures, predicted=predicted, seconds=left, moves=moves, watch=watch
+        )
+    is_over = kind == "minimal" and (watch.interrupted or time.perf_counter() - began > left)
     return _cut_short(found) if is_over and found.explained < NEARLY_ALL else found
 
 
@@ -143,7 +152,7 @@ def _half_learned(found: CognitiveMap, learned: float | None) -> CognitiveMap:
 def _cut_short(found: CognitiveMap) -> CognitiveMap:
     """The map with a warning that its search had no time to end."""
     warning = (
-        "the minutes were over before the search for places had ended: some may be missing or there twice, so that "
+        "the search for places was ended before it was done: some may be missing or there twice, so that "
         "plans may end elsewhere or be too long; "
         "give more minutes (--resume --minutes 5)"
     )

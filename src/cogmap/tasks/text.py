@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from cogmap.evaluation.prompts import InContextRow
     from cogmap.evaluation.text_baselines import TextBaselines
     from cogmap.runs.run import Run
+    from cogmap.training.progress import Progress
 
 _MAP_UNITS = 2_000_000  # of a text that its graph is made from, at the most
 
@@ -158,7 +159,7 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
     return latent_graph(codes, walks)
 
 
-def map_walks(run: Run, walks: Walks, kind: MapKind) -> CognitiveMap:
+def map_walks(run: Run, walks: Walks, kind: MapKind, progress: Progress | None = None) -> CognitiveMap:
     return latent_graph(run.encode(walks)[0], walks)
 
 

@@ -1,16 +1,20 @@
-"""The progress of a training: a live bar on a terminal, otherwise one line per validation."""
+"""The progress of a training, and of its map: a live bar on a terminal, otherwise one line per validation."""
 
 from __future__ import annotations
 
 import sys
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
+if TYPE_CHECKING:
+    from rich.status import Status
+
+SEARCH_LINE_EVERY = 15.0  # seconds
 METRICS_FILE = "metrics.jsonl"  # of a run folder: a row for each validation
 Row = dict[str, Any]
 
 
 class Progress(Protocol):
-    """Receives every step and every row of metrics."""
+    """Receives every step and every row of metrics, then how the search for the map goes."""
 
     def begin(self, title: str) -> None: ...
 
@@ -19,6 +23,12 @@ class Progress(Protocol):
     def row(self, row: Row) -> None: ...
 
     def end(self, message: str) -> None: ...
+
+    def search(self, places: int, seconds: float, most: float) -> None:
+        """The shortest map so far has so many places, after some seconds of as many as `most`."""
+        ...
+
+    def search_end(self) -> None: ...
 
 
 class Silent:
@@ -36,9 +46,42 @@ class Silent:
     def end(self, message: str) -> None:
         pass
 
+    def search(self, places: int, seconds: float, most: float) -> None:
+        pass
+
+    def search_end(self) -> None:
+        pass
+
+
+class Relayed:
+    """Passes everything on to another progress. For one that does something more with some of it."""
+
+    def __init__(self, shown: Progress) -> None:
+        self._shown = shown
+
+    def begin(self, title: str) -> None:
+        self._shown.begin(title)
+
+    def step(self, step: int, last_step: int, loss: float, steps_per_second: float) -> None:
+        self._shown.step(step, last_step, loss, steps_per_second)
+
+    def row(self, row: Row) -> None:
+        self._shown.row(row)
+
+    def end(self, message: str) -> None:
+        self._shown.end(message)
+
+    def search(self, places: int, seconds: float, most: float) -> None:
+        self._shown.search(places, seconds, most)
+
+    def search_end(self) -> None:
+        self._shown.search_end()
+
 
 class PlainLines(Silent):
     """One line per validation, for logs and pipes."""
+
+    _next_line = SEARCH_LINE_EVERY
 
     def begin(self, title: str) -> None:
         print(title, flush=True)
@@ -49,9 +92,19 @@ class PlainLines(Silent):
     def end(self, message: str) -> None:
         print(message, flush=True)
 
+    def search(self, places: int, seconds: float, most: float) -> None:
+        if seconds >= self._next_line:
+            print(_searching(places, seconds, most), flush=True)
+            self._next_line = seconds + SEARCH_LINE_EVERY
+
+    def search_end(self) -> None:
+        self._next_line = SEARCH_LINE_EVERY
+
 
 class LiveBar(Silent):
-    """A bar with loss, speed, time left and the last validation."""
+    """A bar with loss, speed, time left and the last validation; a line for the search."""
+
+    _status: Status | None = None
 
     def begin(self, title: str) -> None:
         from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeRemainingColumn
@@ -83,9 +136,26 @@ class LiveBar(Silent):
         self._bar.stop()
         print(message, flush=True)
 
+    def search(self, places: int, seconds: float, most: float) -> None:
+        from rich.status import Status
+
+        if self._status is None:
+            self._status = Status("")
+            self._status.start()
+        self._status.update(_searching(places, seconds, most))
+
+    def search_end(self) -> None:
+        if self._status is not None:
+            self._status.stop()
+            self._status = None
+
 
 def default_progress() -> Progress:
     return LiveBar() if sys.stdout.isatty() else PlainLines()
+
+
+def _searching(places: int, seconds: float, most: float) -> str:
+    return f"searching the map: {places} places, {seconds:.0f} of at most {most:.0f} s; Ctrl-C takes what there is"
 
 
 def _describe(row: Row) -> str:
