@@ -10,12 +10,19 @@ import pytest
 
 from cogmap.environments.table import torus
 from cogmap.errors import BadRun
+from cogmap.hmm.states import StateCounts
 from cogmap.maps.build import build_map
-from cogmap.maps.recount import _with_counts, count_again, counts_of_map
+from cogmap.maps.recount import _with_counts, count_again, counts_of_map, shard_counts
 from cogmap.maps.store import load_map, save_map
-from cogmap.records import Codes, CognitiveMap
+from cogmap.records import Codes, CognitiveMap, Walks
 from cogmap.walks.log import log_of, walk_parts
 from cogmap.walks.sample import sample_walks
+
+
+def counted(found: CognitiveMap, parts: list[Walks]) -> StateCounts:
+    counts = shard_counts(found, parts)
+    assert counts is not None
+    return counts
 
 
 def test_counts_of_parts_add_up_to_those_of_the_whole() -> None:
@@ -23,8 +30,10 @@ def test_counts_of_parts_add_up_to_those_of_the_whole() -> None:
     walks, truth = sample_walks(world, 300, 40, np.random.default_rng(0))
     few = Codes(truth.positions[:60, :, None], walks.lengths[:60], 12)
     found = build_map(few, walks.rows(slice(0, 60)))
-    whole = count_again(found, [walks])
-    parted = count_again(found, (part for _, part in walk_parts(log_of(walks), cells=400)))
+    whole = count_again(found, [counted(found, [walks])])
+    parts = [part for _, part in walk_parts(log_of(walks), cells=400)]
+    parted = count_again(found, [counted(found, parts[:3]), counted(found, parts[3:])])
+    assert len(parts) > 5
     np.testing.assert_array_equal(whole.edge_support, parted.edge_support)
     np.testing.assert_array_equal(whole.node_support, parted.node_support)
     np.testing.assert_allclose(whole.edge_probability, parted.edge_probability)

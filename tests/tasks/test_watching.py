@@ -19,14 +19,14 @@ class Told(Silent):
     """Keeps what it was told, and does something then."""
 
     def __init__(self, then: Callable[[], None] = lambda: None) -> None:
-        self.places: list[int] = []
+        self.lines: list[str] = []
         self.ended, self._then = False, then
 
-    def search(self, places: int, seconds: float, most: float) -> None:
-        self.places.append(places)
+    def now(self, line: str) -> None:
+        self.lines.append(line)
         self._then()
 
-    def search_end(self) -> None:
+    def now_end(self) -> None:
         self.ended = True
 
 
@@ -45,7 +45,7 @@ def test_ctrl_c_takes_the_shortest_map_so_far() -> None:
         found = find_states(walks, [guess], watch=watch)
     assert watch.interrupted
     assert cut.ended
-    assert len(cut.places) == 1 < len(whole.places)
+    assert len(cut.lines) == 1 < len(whole.lines)
     assert found.num_states > 0
     assert found.length > best.length
     assert signal.getsignal(signal.SIGINT) == signal.default_int_handler
@@ -62,13 +62,20 @@ def test_a_second_ctrl_c_and_sigterm_end_it_all() -> None:
     assert told.ended
 
 
-def test_plain_lines_say_now_and_then_how_far_the_search_is(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = PlainLines()
+def test_the_line_says_how_many_places_there_are_and_how_long_it_may_take() -> None:
+    told = Told()
+    with watched(told, 600.0) as watch:
+        assert watch(31)
+    assert told.lines == ["searching the map: 31 places, 0 of at most 600 s; Ctrl-C takes what there is"]
+
+
+def test_plain_lines_tell_of_long_work_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
+    time = 100.0
+    lines = PlainLines(lambda: time)
     for second in range(40):
-        lines.search(20 + second, float(second), 600.0)
-    lines.search_end()
-    lines.search(3, 5.0, 600.0)
-    assert capsys.readouterr().out.splitlines() == [
-        "searching the map: 35 places, 15 of at most 600 s; Ctrl-C takes what there is",
-        "searching the map: 50 places, 30 of at most 600 s; Ctrl-C takes what there is",
-    ]
+        time = 100.0 + second
+        lines.now(f"after {second}")
+    lines.now_end()
+    time += 60
+    lines.now("other work begins")
+    assert capsys.readouterr().out.splitlines() == ["after 15", "after 30"]

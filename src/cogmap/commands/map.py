@@ -14,8 +14,9 @@ from cogmap.maps.export import write_map
 from cogmap.maps.machine import machine_of_map, write_machine
 from cogmap.records import CognitiveMap
 from cogmap.runs.names import MAP_FILES, MapKind
-from cogmap.runs.run import load_run
+from cogmap.runs.run import Run, load_run
 from cogmap.runs.writing import writing
+from cogmap.tasks.counting import Engine
 from cogmap.tasks.mapping import map_file
 from cogmap.training.progress import Silent, default_progress
 
@@ -36,10 +37,17 @@ class Args:
     """file to write: .npz, .graphml, .dot, .json, .drn or .prism; without it, a map of --walks becomes the run's own"""
     outputs_on_moves: bool = False
     """write a Mealy machine (.dot, .json): an observation is the output of the action before it, as in a protocol"""
+    engine: Engine = "local"
+    """what counts the moves of a log in a folder .walks: this machine, or tasks of a Ray cluster (extra `ray`)"""
     force: bool = False
     """overwrite files that exist"""
     json: bool = False
     """print what was written as JSON"""
+
+
+def _built(args: Args, opened: Run, walks: Path) -> CognitiveMap:
+    progress = Silent() if args.json else default_progress()
+    return map_file(opened, walks, args.kind, args.room, progress, args.engine)
 
 
 def _write_machine(args: Args, found: CognitiveMap) -> None:
@@ -71,11 +79,7 @@ def run(args: Args) -> None:
     if args.out is not None:
         refuse_to_overwrite([args.out], args.force)
     opened = load_run(args.run)
-    found = (
-        opened.map_of(args.kind)
-        if args.walks is None
-        else map_file(opened, args.walks, args.kind, args.room, Silent() if args.json else default_progress())
-    )
+    found = opened.map_of(args.kind) if args.walks is None else _built(args, opened, args.walks)
     if args.outputs_on_moves:
         _write_machine(args, found)
         return

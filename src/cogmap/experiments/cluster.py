@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from cogmap.errors import MissingExtra
 from cogmap.experiments.runner import Job, Outcome, attempt
+from cogmap.tasks.cluster import RETRIES, connected
 
-RETRIES = 5  # of a trial whose worker or machine died; each resumes from the checkpoint
 LOOK_EVERY = 1.0  # seconds
 
 
 def run_on_ray(jobs: Sequence[Job], gpus: float = 0.0) -> Iterator[Outcome | None]:
     """The outcomes as they come, and None now and then in between, so that progress can be shown.
 
-    The cluster is the one that RAY_ADDRESS names, or that runs here, or a new one on this machine.
+    A trial whose worker or machine died is started again, and resumes from its checkpoint.
     """
-    ray = _connected()
+    ray = connected()
     task = ray.remote(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)(attempt)
     waiting = {task.remote(job): job for job in map(_anywhere, jobs)}
     try:
@@ -30,17 +28,6 @@ def run_on_ray(jobs: Sequence[Job], gpus: float = 0.0) -> Iterator[Outcome | Non
     finally:
         for task_id in waiting:
             ray.cancel(task_id, force=True)
-
-
-def _connected() -> Any:
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # nothing is sent anywhere
-    try:
-        import ray
-    except ImportError as missing:
-        raise MissingExtra('`--engine ray` needs Ray: pip install "cogmap[ray]"') from missing
-    if not ray.is_initialized():
-        ray.init(log_to_driver=False)
-    return ray
 
 
 def _anywhere(job: Job) -> Job:
@@ -62,4 +49,4 @@ def _outcome(ray: Any, task_id: Any, job: Job) -> Outcome:
 
 def cluster_cores() -> int:
     """Trials that the cluster runs at once."""
-    return max(1, int(_connected().cluster_resources().get("CPU", 1)))
+    return max(1, int(connected().cluster_resources().get("CPU", 1)))

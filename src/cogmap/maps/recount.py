@@ -1,4 +1,7 @@
-"""Count a map's moves and sights again, in walks that come part by part: expected counts of parts add up."""
+"""Count a map's moves and sights again, in walks that come part by part: expected counts of parts add up.
+
+So may machines: each counts some shards of a log, and the sum is that of one machine.
+"""
 
 from __future__ import annotations
 
@@ -12,18 +15,24 @@ from cogmap.hmm.states import LEAST_COUNT, StateCounts
 from cogmap.records import CognitiveMap, Floats, Walks
 
 
-def count_again(found: CognitiveMap, parts: Iterable[Walks]) -> CognitiveMap:
-    """A minimal map with the supports and probabilities that all parts together give it.
+def count_again(found: CognitiveMap, shards: Iterable[StateCounts]) -> CognitiveMap:
+    """A minimal map with the supports and probabilities that the counts of all shards together give it.
 
-    Places and edges stay: an edge that no part takes keeps a support of 0, and its probability.
+    Places and edges stay: an edge that no walk takes keeps a support of 0, and its probability.
     """
-    if not found.num_nodes or found.edge_probability is None or found.seen_node is None:
-        return found
-    counts = counts_of_map(found)
-    total: StateCounts | None = None
-    for part in parts:
-        total = added(total, expect(counts, part).counts)
+    total = _sum(shards) if has_counts(found) else None
     return found if total is None else _with_counts(found, total)
+
+
+def has_counts(found: CognitiveMap) -> bool:
+    """Whether there is anything to count: a minimal map with places."""
+    return found.num_nodes > 0 and found.edge_probability is not None and found.seen_node is not None
+
+
+def shard_counts(found: CognitiveMap, parts: Iterable[Walks]) -> StateCounts | None:
+    """The expected counts of some walks, which come part by part, under the map's hidden Markov model."""
+    counts = counts_of_map(found)
+    return _sum(expect(counts, part).counts for part in parts)
 
 
 def counts_of_map(found: CognitiveMap) -> StateCounts:
@@ -54,10 +63,15 @@ def _kept(count: Floats) -> Floats:
     return np.maximum(count, 2 * LEAST_COUNT)
 
 
-def added(one: StateCounts | None, other: StateCounts) -> StateCounts:
-    """The sum of the counts of two parts under one model."""
-    if one is None:
-        return other
+def _sum(counts: Iterable[StateCounts]) -> StateCounts | None:
+    """The sum of counts under one model, in their order: so that it is the same to the last bit every time."""
+    total: StateCounts | None = None
+    for each in counts:
+        total = each if total is None else _added(total, each)
+    return total
+
+
+def _added(one: StateCounts, other: StateCounts) -> StateCounts:
     return replace(
         one,
         first=one.first + other.first,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,16 +16,16 @@ import numpy as np
 from cogmap.errors import BadRun
 from cogmap.hmm.counts import unique_codes
 from cogmap.maps.build import build_map
-from cogmap.maps.recount import count_again
 from cogmap.maps.store import save_map
 from cogmap.records import Codes, CognitiveMap, Integers, Truth, Walks
 from cogmap.runs.names import MAP_FILES, REMARKS, SCORE_FILES, VIEWS_FILE, MapKind
 from cogmap.search.shortest import LONGEST
 from cogmap.tasks import Choices, TrainingData
+from cogmap.tasks.counting import Counter, count_here
 from cogmap.tasks.evaluation import Evaluation, EvaluationOptions, TestWalks, aligned, context_of
 from cogmap.tasks.states import map_of_states
 from cogmap.tasks.watching import watched
-from cogmap.walks.log import WalkLog, total_steps, walk_parts
+from cogmap.walks.log import WalkLog, total_steps
 from cogmap.walks.quantize import save_node_views, without_views
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def build_maps(run: Run, data: TrainingData) -> None:
     maps: dict[MapKind, CognitiveMap] = {"paper": map_of_codes(run, codes, walks, "paper", predicted)}
     left = LONGEST if data.map_seconds is None else data.map_seconds - (time.perf_counter() - began)
     maps["minimal"] = map_of_codes(run, codes, walks, "minimal", predicted, left, data.progress)
-    maps["minimal"] = _counted(_half_learned(maps["minimal"], data.learned), data.walks)
+    count = partial(count_here, progress=data.progress)
+    maps["minimal"] = _counted(_half_learned(maps["minimal"], data.learned), data.walks, count)
     for kind, found in maps.items():
         save_map(run.folder / MAP_FILES[kind], found)
     if run.quantizer is not None:
@@ -78,7 +80,14 @@ def early_map(codes: Codes, walks: Walks) -> CognitiveMap:
     return build_map(codes, walks)
 
 
-def map_walks(run: Run, walks: Walks, kind: MapKind, progress: Progress | None = None) -> CognitiveMap:
+def map_walks(
+    run: Run,
+    walks: Walks,
+    kind: MapKind,
+    progress: Progress | None = None,
+    count: Counter | None = None,
+) -> CognitiveMap:
+    """The map of walks by a trained model. count: counts it in all walks of a log of which it is made from a sample."""
     if not run.has_network:
         if kind == "paper":
             raise BadRun(f"only a TDB has the paper's map, {run.folder} was learned by {run.name}")
@@ -86,7 +95,11 @@ def map_walks(run: Run, walks: Walks, kind: MapKind, progress: Progress | None =
         return map_of_states(run.states, walks)
     some, codes, predicted = _encoded(run, walks)
     found = map_of_codes(run, codes, some, kind, predicted, progress=progress)
-    return _counted(found, walks) if kind == "minimal" else found
+    return (
+        _counted(found, walks, count or partial(count_here, progress=progress))
+        if kind == "minimal"
+        else found
+    )
 
 
 def _encoded(run: Run, walks: Walks) -> tuple[Walks, Codes, Integers]:
@@ -99,11 +112,11 @@ def _encoded(run: Run, walks: Walks) -> tuple[Walks, Codes, Integers]:
     return encode_log(run.model, walks.sample(MAP_STEPS))
 
 
-def _counted(found: CognitiveMap, walks: Walks) -> CognitiveMap:
+def _counted(found: CognitiveMap, walks: Walks, count: Counter) -> CognitiveMap:
     """The map with the counts of all walks, where it was made from a sample of a log."""
     if not isinstance(walks, WalkLog) or total_steps(walks) <= MAP_STEPS:
         return found
-    return count_again(found, (part for _, part in walk_parts(walks)))
+    return count(found, walks)
 
 
 def map_of_codes(

@@ -25,7 +25,8 @@ class SearchWatch:
 
     def __call__(self, places: int) -> bool:
         if self._progress is not None:
-            self._progress.search(places, time.perf_counter() - self._began, self._most)
+            seconds = f"{time.perf_counter() - self._began:.0f} of at most {self._most:.0f} s"
+            self._progress.now(f"searching the map: {places} places, {seconds}; Ctrl-C takes what there is")
         return not self.interrupted
 
     def note(self, number: int, frame: FrameType | None) -> None:
@@ -46,4 +47,4 @@ def watched(progress: Progress | None, seconds: float) -> Iterator[SearchWatch]:
             yield watch
     finally:
         if progress is not None:
-            progress.search_end()
+            progress.now_end()

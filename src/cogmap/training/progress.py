@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import sys
+import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     from rich.status import Status
 
-SEARCH_LINE_EVERY = 15.0  # seconds
+LINE_EVERY = 15.0  # seconds of long work
 METRICS_FILE = "metrics.jsonl"  # of a run folder: a row for each validation
 Row = dict[str, Any]
 
 
 class Progress(Protocol):
-    """Receives every step and every row of metrics, then how the search for the map goes."""
+    """Receives every step and every row of metrics, then what long work on the map is at."""
 
     def begin(self, title: str) -> None: ...
 
@@ -24,11 +26,13 @@ class Progress(Protocol):
 
     def end(self, message: str) -> None: ...
 
-    def search(self, places: int, seconds: float, most: float) -> None:
-        """The shortest map so far has so many places, after some seconds of as many as `most`."""
+    def now(self, line: str) -> None:
+        """What long work is at, told many times a second."""
         ...
 
-    def search_end(self) -> None: ...
+    def now_end(self) -> None:
+        """That work is done."""
+        ...
 
 
 class Silent:
@@ -46,10 +50,10 @@ class Silent:
     def end(self, message: str) -> None:
         pass
 
-    def search(self, places: int, seconds: float, most: float) -> None:
+    def now(self, line: str) -> None:
         pass
 
-    def search_end(self) -> None:
+    def now_end(self) -> None:
         pass
 
 
@@ -71,17 +75,19 @@ class Relayed:
     def end(self, message: str) -> None:
         self._shown.end(message)
 
-    def search(self, places: int, seconds: float, most: float) -> None:
-        self._shown.search(places, seconds, most)
+    def now(self, line: str) -> None:
+        self._shown.now(line)
 
-    def search_end(self) -> None:
-        self._shown.search_end()
+    def now_end(self) -> None:
+        self._shown.now_end()
 
 
 class PlainLines(Silent):
-    """One line per validation, for logs and pipes."""
+    """One line per validation, and now and then one of long work, for logs and pipes."""
 
-    _next_line = SEARCH_LINE_EVERY
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._next_line: float | None = None  # of long work, if there is any
 
     def begin(self, title: str) -> None:
         print(title, flush=True)
@@ -92,17 +98,20 @@ class PlainLines(Silent):
     def end(self, message: str) -> None:
         print(message, flush=True)
 
-    def search(self, places: int, seconds: float, most: float) -> None:
-        if seconds >= self._next_line:
-            print(_searching(places, seconds, most), flush=True)
-            self._next_line = seconds + SEARCH_LINE_EVERY
+    def now(self, line: str) -> None:
+        time_now = self._clock()
+        if self._next_line is not None and time_now >= self._next_line:
+            print(line, flush=True)
+        elif self._next_line is not None:
+            return
+        self._next_line = time_now + LINE_EVERY
 
-    def search_end(self) -> None:
-        self._next_line = SEARCH_LINE_EVERY
+    def now_end(self) -> None:
+        self._next_line = None
 
 
 class LiveBar(Silent):
-    """A bar with loss, speed, time left and the last validation; a line for the search."""
+    """A bar with loss, speed, time left and the last validation; a line of long work."""
 
     _status: Status | None = None
 
@@ -136,15 +145,15 @@ class LiveBar(Silent):
         self._bar.stop()
         print(message, flush=True)
 
-    def search(self, places: int, seconds: float, most: float) -> None:
+    def now(self, line: str) -> None:
         from rich.status import Status
 
         if self._status is None:
-            self._status = Status("")
+            self._status = Status(line)
             self._status.start()
-        self._status.update(_searching(places, seconds, most))
+        self._status.update(line)
 
-    def search_end(self) -> None:
+    def now_end(self) -> None:
         if self._status is not None:
             self._status.stop()
             self._status = None
@@ -152,10 +161,6 @@ class LiveBar(Silent):
 
 def default_progress() -> Progress:
     return LiveBar() if sys.stdout.isatty() else PlainLines()
-
-
-def _searching(places: int, seconds: float, most: float) -> str:
-    return f"searching the map: {places} places, {seconds:.0f} of at most {most:.0f} s; Ctrl-C takes what there is"
 
 
 def _describe(row: Row) -> str:

@@ -183,13 +183,13 @@ def _padded_rows(walks: Walks, chosen: NDArray[np.int64]) -> Walks:
     return walks.rows(slice(None) if len(chosen) == walks.num_walks else chosen)
 
 
-def blocks(lengths: Integers) -> Iterator[NDArray[np.int64]]:
-    """Numbers of consecutive walks that have about `BLOCK` steps."""
+def blocks(lengths: Integers, steps: int = BLOCK) -> Iterator[NDArray[np.int64]]:
+    """Numbers of consecutive walks that have about so many steps."""
     ends = np.cumsum(lengths, dtype=np.int64)
     first = 0
     while first < len(lengths):
         before = int(ends[first - 1]) if first else 0
-        last = max(first + 1, int(np.searchsorted(ends, before + BLOCK, side="right")))
+        last = max(first + 1, int(np.searchsorted(ends, before + steps, side="right")))
         yield np.arange(first, last)
         first = last
 
