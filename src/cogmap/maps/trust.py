@@ -92,22 +92,23 @@ def trust(counts: StateCounts, held: HeldOut) -> Trust:
 
 
 def trust_in_all(counts: StateCounts, held: HeldOut) -> Trust:
-    """The same, and where held-out walks raise no doubt also of the walks that the map was made from.
+    """The same, and where held-out walks raise no doubt, of all walks, those that the map was made from among them.
 
     They are many more, so that rare places are among them; but only a model that does not know them by heart tells.
     """
     found = trust(counts, held)
     if found.warnings or held.right is None or held.kept_right is None or held.kept is held.apart:
         return found
-    known, new = held.kept.step_mask()[:, 1:], int(held.apart.step_mask()[:, 1:].sum())
-    model_right, right = held.kept_right & known, _predicted(counts, held.kept)
-    steps = int(known.sum())
-    by_model, by_map = float(model_right.sum() / max(steps, 1)), float(right.sum() / max(steps, 1))
-    wrong = new - int((held.right & held.apart.step_mask()[:, 1:]).sum())
-    by_chance = _BY_HEART * np.sqrt(wrong + 1) / max(new, 1)  # one error more might have been
-    if by_model - (1 - wrong / max(new, 1)) > by_chance or not _is_worse(right, model_right, steps):
+    known, new = held.kept.step_mask()[:, 1:], held.apart.step_mask()[:, 1:]
+    by_heart, by_model = (held.kept_right & known)[known], (held.right & new)[new]
+    by_chance = _BY_HEART * np.sqrt((~by_model).sum() + 1) / len(by_model)  # one error more might have been
+    if by_heart.mean() - by_model.mean() > by_chance:
         return found
-    return replace(found, warnings=(_behind("observations", by_map, by_model),))
+    of_map = np.concatenate([_predicted(counts, held.kept)[known], _predicted(counts, held.apart)[new]])
+    of_model = np.concatenate([by_heart, by_model])
+    if not _is_worse(of_map, of_model, len(of_map)):
+        return found
+    return replace(found, warnings=(_behind("observations", float(of_map.mean()), float(of_model.mean())),))
 
 
 def _predicted(counts: StateCounts, walks: Walks) -> Booleans:
