@@ -51,6 +51,13 @@ def distinguishable(walks: Walks, truth: Truth) -> Integers:
         group = finer
 
 
+def true_moves(truth: Truth, group: Integers) -> dict[tuple[int, int], int]:
+    """Where each offered action leads from each class of positions, whether or not the walks took it there."""
+    position, action = np.nonzero(truth.world.legal_actions())
+    after = group[truth.world.next_position[position, action]]
+    return dict(zip(zip(group[position].tolist(), action.tolist(), strict=True), after.tolist(), strict=True))
+
+
 def compared(run: cogmap.Run, walks: Walks, truth: Truth) -> dict[str, object]:
     """The map against the classes of positions that the walks visit, and the moves between them."""
     found, group = run.map, distinguishable(walks, truth)
@@ -77,7 +84,8 @@ def compared(run: cogmap.Run, walks: Walks, truth: Truth) -> dict[str, object]:
         (int(place_of[a]), int(b)): int(place_of[c])
         for a, b, c in zip(likeliest.edge_source, likeliest.edge_action, likeliest.edge_target, strict=True)
     }
-    wrong = sum(moves.get(move, -2) != target for move, target in on_map.items())
+    true = true_moves(truth, group)
+    wrong = sum(true.get(move, -2) != target for move, target in on_map.items())
     covered = len(np.unique(place_of[place_of >= 0]))
     row: dict[str, object] = {
         "nodes": found.num_nodes,

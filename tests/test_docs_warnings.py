@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 MAKERS = {
     "trust",
+    "_behind",
     "minimal_warnings",
     "paper_warnings",
     "_warnings",

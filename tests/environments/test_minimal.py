@@ -1,14 +1,16 @@
 """Minimal worlds: walks in them look as they do in the world, and no two places are alike."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cogmap.environments.chance import from_probabilities
 from cogmap.environments.gym_tables import frozen_lake
-from cogmap.environments.minimal import minimal_world
+from cogmap.environments.minimal import minimal_truth, minimal_world
 from cogmap.environments.oracle import equivalent_positions
 from cogmap.environments.room import AliasedRoom
-from cogmap.records import ChanceWorld, TableWorld
+from cogmap.records import ChanceWorld, TableWorld, Truth
 
 
 def test_a_minimal_world_stays_itself():
@@ -31,6 +33,24 @@ def test_places_that_nothing_distinguishes_become_one():
     assert found.start_probability[after] == 0.25
     assert found.observation[found.next_position[after, 0]] == 1
     assert (found.next_position[:, 1] == np.arange(3)).all()
+
+
+def test_the_truth_of_a_log_names_places_that_walks_can_distinguish():
+    """Two closed doors differ in where a key leads that is not offered there; one is behind the other."""
+    world = TableWorld(
+        np.array([[1, 0], [2, 0], [0, 0], [2, 3]]),
+        np.array([0, 1, 0, 1]),
+        2,
+        legal=np.array([[True, False], [True, False], [True, False], [True, False]]),
+    )
+    truth = Truth(np.array([[0, 1, 2, 0, 1]]), world)
+    found = minimal_truth(truth)
+    assert found.world.num_positions == 3  # both rooms with a door that leads to 2 are one
+    assert found.positions[0, 1] == found.positions[0, 4] != found.positions[0, 0]
+    moved = found.world.next_position[found.positions[0, :-1], 0]
+    np.testing.assert_array_equal(moved, found.positions[0, 1:])
+    drawn = Truth(truth.positions, replace(world, coordinates=np.zeros((4, 2))))
+    assert minimal_truth(drawn) is drawn
 
 
 def test_moves_of_a_world_with_chance_are_added_up():

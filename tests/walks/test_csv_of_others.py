@@ -7,7 +7,7 @@ import pytest
 from walk_files import save_text
 
 from cogmap.errors import BadWalks
-from cogmap.walks.store import load_walks
+from cogmap.walks.store import load_walks, save_walks
 
 PLAIN = "walk,step,observation,action\na,0,red,go\na,1,blue,stop\na,2,red,\nb,0,blue,go\nb,1,red,\n"
 
@@ -30,10 +30,13 @@ def same(tmp_path, text, name="other.csv"):
         "\ufeff" + PLAIN,
         PLAIN.replace(",", ";"),
         PLAIN.replace(",", "\t"),
+        PLAIN.replace(",", ", "),
         PLAIN.replace("\n", "\r\n"),
         PLAIN.replace("walk,step,observation,action", "Episode, Time ,OBS,Action"),
         PLAIN.replace("walk,step,observation,action", "Lauf,Schritt,Beobachtung,Aktion"),
         PLAIN.replace("walk,step,observation,action", "parcours,étape,observation,action"),
+        PLAIN.replace("walk,step,observation,action", "эпизод,шаг,наблюдение,действие"),
+        PLAIN.replace("walk,step,observation,action", "回合,时间,观察,动作"),
         PLAIN.replace("walk,step,observation,action", "visitor,created_at,page,event"),
         PLAIN.replace(",", "|"),
         PLAIN.replace("a,2,red,\n", "a,2,red,stop\n"),  # an action on the last step leads nowhere
@@ -148,3 +151,21 @@ def test_json_lines_with_a_byte_order_mark(tmp_path):
 def test_the_line_and_what_was_expected(tmp_path, text, message):
     with pytest.raises(BadWalks, match=message):
         load_walks(save_text(tmp_path, "w.csv", text))
+
+
+def test_the_last_action_of_a_line_may_be_null(tmp_path):
+    same(
+        tmp_path,
+        '{"observations": ["red", "blue", "red"], "actions": ["go", "stop", null]}\n'
+        '{"observations": ["blue", "red"], "actions": ["go", null]}\n',
+        "w.jsonl",
+    )
+    text = '{"observations": ["red", "blue", "red"], "actions": [null, "stop", null]}\n'
+    with pytest.raises(BadWalks, match="line 1: `actions` must hold integers or strings, got null"):
+        load_walks(save_text(tmp_path, "gap.jsonl", text))
+
+
+def test_a_word_that_begins_with_a_space_keeps_it(tmp_path):
+    walks = load_walks(save_text(tmp_path, "w.jsonl", '{"observations": [" a", "a"], "actions": ["go"]}\n'))
+    save_walks(tmp_path / "w.csv", walks)
+    assert load_walks(tmp_path / "w.csv").observation_labels == (" a", "a")

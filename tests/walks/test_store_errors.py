@@ -139,7 +139,10 @@ def test_npz_problems(tmp_path, change, message):
             '{"observations": [0, "a"], "actions": [0]}',
             "`observations` must be all integers or all strings, got 0 and 'a'",
         ),
-        ('{"observations": [0, -4], "actions": [0]}', r"`observations` must be in \[0, 1\), got -4 to 0"),
+        (
+            '{"observations": [0, -4], "actions": [0]}',
+            "`observations` must be numbered from 0, got -4: write",
+        ),
         (
             '{"observations": [0, 1], "actions": [0, 1, 2]}',
             "a walk of 2 observations must have 1 or 2 actions, got 3",
@@ -194,7 +197,10 @@ ROW_RULE = r"the steps of a walk must be 0, 1, 2, \.\.\. in order, or times"
             "0,0,1,0\n0,1,nan,\n",
             "line 3: the observation must be an integer of at most 18 digits or a label, got 'nan'",
         ),
-        ("0,0,-1,0\n0,1,1,\n", r"`observations` must be in \[0, 2\), got -1 to 1"),
+        (
+            "0,0,-1,0\n0,1,1,\n",
+            "`observations` must be numbered from 0, got -1: write other numbers as words",
+        ),
         ("0,0,1,\n", "a walk must have at least 2 steps, walk 0 has 1"),
         ('0,0,"1,0\n', "line 2: must be valid CSV: unexpected end of data"),
     ],

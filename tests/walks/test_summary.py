@@ -82,6 +82,11 @@ def test_an_aliased_room_has_conditional_entropy():
             "1 of 3 observations are never seen: c",
         ),
         (walks_of([[0, 1, 2]], [[1, 1]]), "1 of 2 actions are never taken: 0"),
+        (
+            walks_of([[0, 7, 0, 9]], [[0, 1, 0]], num_observations=10),
+            "7 of 10 observations are never seen: 1, 2, 3, 4, 5, ...; a model has weights for each, so write "
+            "numbers with such gaps as words",
+        ),
         (walks_of([[0, 1, 0, 2, 0]], [[0, 1, 0, 1]]), "2 of 3 observations are seen only once"),
     ],
 )

@@ -12,15 +12,34 @@ import numpy as np
 
 from cogmap.environments.chance import chance_world, moves_of
 from cogmap.environments.oracle import equivalent_positions
-from cogmap.records import ChanceWorld, TableWorld
+from cogmap.records import ChanceWorld, Integers, TableWorld, Truth
 
 
 def minimal_world(world: TableWorld) -> TableWorld:
     """The world of classes of positions, in which walks look as they do in `world`; without chance a plain one."""
     group = equivalent_positions(world)
-    first = np.unique(group, return_index=True)[1]  # (classes,) a position of each
-    if len(first) == world.num_positions and not isinstance(world, ChanceWorld):
+    if int(group.max()) + 1 == world.num_positions and not isinstance(world, ChanceWorld):
         return world
+    return _of_classes(world, group)
+
+
+def minimal_truth(truth: Truth) -> Truth:
+    """The truth of a log by the places that walks can distinguish: a map that has one node for each of them is exact.
+
+    A world with coordinates, which are drawn, and one with chance stay as they are.
+    """
+    world = truth.world
+    if isinstance(world, ChanceWorld) or world.coordinates is not None:
+        return truth
+    group = equivalent_positions(world)
+    if int(group.max()) + 1 == world.num_positions:
+        return truth
+    return Truth(group[truth.positions], _of_classes(world, group))
+
+
+def _of_classes(world: TableWorld, group: Integers) -> TableWorld:
+    """The world whose positions are classes (P,) of those of another."""
+    first = np.unique(group, return_index=True)[1]  # (classes,) a position of each
     start = world.start_probability
     plain = TableWorld(
         next_position=group[world.next_position[first]],

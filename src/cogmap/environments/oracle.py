@@ -210,7 +210,8 @@ def equivalent_positions(world: TableWorld) -> Integers:
 def _targets_by_class(world: TableWorld, group: NDArray[Any]) -> NDArray[Any]:
     """(P, A): the class to which each action leads, or a number of its distribution over classes."""
     if not isinstance(world, ChanceWorld):
-        return group[world.next_position]
+        # What an action that is not offered would do is never seen: it counts as staying.
+        return np.where(world.legal_actions(), group[world.next_position], group[:, None])
     classes = int(group.max()) + 1
     cell, which = np.unique(world.move_row * classes + group[world.move_target], return_inverse=True)
     chance = np.bincount(which.reshape(-1), world.move_probability)

@@ -26,10 +26,11 @@ from cogmap.maps.canonical import canonical_codes
 from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
 from cogmap.maps.imagined import with_imagined_moves
 from cogmap.maps.paper import paper_clusters, paper_map
-from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust
+from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust, trust_in_all
 from cogmap.records import Codes, CognitiveMap, Floats, ImaginedMoves, Integers, PredictedFutures, Walks
 from cogmap.search.account import Watch
 from cogmap.search.shortest import LONGEST, find_states
+from cogmap.walks.offered import offers_by_the_way
 
 KINDS = ("minimal", "paper")
 D_HAMMING = 0.25  # the paper's
@@ -124,13 +125,14 @@ def _minimal(
     )
     held = hold_out(walks, guesses[0], predicted)
     counts, certain = _states(held, guesses, walks, index, futures, seconds, watch)
-    trusted = trust(counts, held)
+    trusted = trust_in_all(counts, held)
     final = expect(counts, walks)
     # Near the ends of a walk several places may fit, and only codes that were clear elsewhere tell which.
     clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
     code_node = majority(np.where(clear >= 0, index, UNKNOWN), clear, len(code_tuples))
     unsure = 0 if certain is None else certain.unsure
-    record = minimal_record(code_tuples, code_node, final.counts, walks, trusted, unsure)
+    offers = offers_by_the_way(clear, walks)
+    record = minimal_record(code_tuples, code_node, final.counts, walks, trusted, unsure, offers)
     if certain is not None:
         record = with_certainty(record, certain)
     record = with_rewards(record, walks, final.path)
@@ -174,10 +176,11 @@ def minimal_record(
     walks: Walks,
     trusted: Trust,
     unsure: int = 0,
+    offers: int = 0,
 ) -> CognitiveMap:
     """The map of a hidden Markov model: its states as nodes, expected counts as support.
 
-    unsure: moves that were made too seldom to know where they lead.
+    unsure, offers: as in `minimal_warnings`.
     """
     edges = np.flatnonzero(counts.count >= 0.5)
     row, count = counts.row[edges], counts.count[edges]
@@ -198,7 +201,7 @@ def minimal_record(
         num_observations=walks.num_observations,
         num_actions=walks.num_actions,
         explained=trusted.by_map,
-        warnings=minimal_warnings(counts, trusted, unsure),
+        warnings=minimal_warnings(counts, trusted, unsure, offers),
         observation_labels=walks.observation_labels,
         action_labels=walks.action_labels,
         edge_probability=count / total[row],

@@ -5,7 +5,7 @@ None of it needs the truth.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,6 +21,7 @@ _CHANCE = (
 )
 _NEARLY_ALWAYS = 0.95  # of a move's tries: what is rarer is a slip of the model or of the agent
 _FEW_MOVES = 0.1  # of all: where more lead to several places, that is how the world is
+_BY_HEART = 2.0  # standard deviations that a model may be better on walks that it was trained on
 _NOTABLE = 0.002  # of all predictions: a smaller difference is not worth a warning
 
 
@@ -33,6 +34,7 @@ class HeldOut:
     apart: Walks  # to score it on
     apart_labels: Whole  # (B', N) of its steps
     right: Booleans | None  # (B', N - 1) where the model predicted the next observation of `apart`
+    kept_right: Booleans | None = None  # (B, N - 1) and of `kept`, on which it was trained
 
 
 def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut:
@@ -55,14 +57,15 @@ def hold_out(walks: Walks, labels: Whole, predicted: Integers | None) -> HeldOut
         cut.rest,
         cut.of_rest(labels, -1),
         None if right is None else cut.of_rest(right, False),
+        None if right is None else cut.of_first(right, False),
     )
 
 
 def _without(walks: Walks, labels: Whole, right: Booleans | None, apart: Whole) -> HeldOut:
     """Some of the walks apart."""
     kept = np.setdiff1d(np.arange(walks.num_walks), apart)
-    of_apart = None if right is None else right[apart]
-    return HeldOut(walks.rows(kept), labels[kept], walks.rows(apart), labels[apart], of_apart)
+    of_apart, of_kept = (None, None) if right is None else (right[apart], right[kept])
+    return HeldOut(walks.rows(kept), labels[kept], walks.rows(apart), labels[apart], of_apart, of_kept)
 
 
 @dataclass(frozen=True)
@@ -77,31 +80,68 @@ class Trust:
 def trust(counts: StateCounts, held: HeldOut) -> Trust:
     """What the map alone predicts, beside the model."""
     known = held.apart.step_mask()[:, 1:]
-    _, predicted, _ = predict(counts, held.apart)
-    right = (predicted == held.apart.observations[:, 1:]) & known
+    right = _predicted(counts, held.apart)
     by_map = float(right.sum() / max(known.sum(), 1))
     if held.right is None:
         return Trust(by_map, None, ())
     model_right = held.right & known
     by_model = float(model_right.sum() / max(known.sum(), 1))
-    worse, better = int((model_right & ~right).sum()), int((right & ~model_right).sum())
-    by_chance = _CHANCE * np.sqrt(worse + better)
-    if worse - better <= max(by_chance, _NOTABLE * known.sum()):
+    if not _is_worse(right, model_right, int(known.sum())):
         return Trust(by_map, by_model, ())
-    shares = f"the map predicts {by_map:.1%} of held-out observations, the model {by_model:.1%}"
+    return Trust(by_map, by_model, (_behind("held-out observations", by_map, by_model),))
+
+
+def trust_in_all(counts: StateCounts, held: HeldOut) -> Trust:
+    """The same, and where held-out walks raise no doubt, of all walks, those that the map was made from among them.
+
+    They are many more, so that rare places are among them; but only a model that does not know them by heart tells.
+    """
+    found = trust(counts, held)
+    if found.warnings or held.right is None or held.kept_right is None or held.kept is held.apart:
+        return found
+    known, new = held.kept.step_mask()[:, 1:], held.apart.step_mask()[:, 1:]
+    by_heart, by_model = (held.kept_right & known)[known], (held.right & new)[new]
+    by_chance = _BY_HEART * np.sqrt((~by_model).sum() + 1) / len(by_model)  # one error more might have been
+    if by_heart.mean() - by_model.mean() > by_chance:
+        return found
+    of_map = np.concatenate([_predicted(counts, held.kept)[known], _predicted(counts, held.apart)[new]])
+    of_model = np.concatenate([by_heart, by_model])
+    if not _is_worse(of_map, of_model, len(of_map)):
+        return found
+    return replace(found, warnings=(_behind("observations", float(of_map.mean()), float(of_model.mean())),))
+
+
+def _predicted(counts: StateCounts, walks: Walks) -> Booleans:
+    """(B, N - 1) where the map alone predicts the next observation."""
+    _, predicted, _ = predict(counts, walks)
+    return np.asarray((predicted == walks.observations[:, 1:]) & walks.step_mask()[:, 1:])
+
+
+def _is_worse(map_right: Booleans, model_right: Booleans, steps: int) -> bool:
+    """Whether the map predicts less than the model, by more than chance and enough to speak of."""
+    worse, better = int((model_right & ~map_right).sum()), int((map_right & ~model_right).sum())
+    return worse - better > max(_CHANCE * np.sqrt(worse + better), _NOTABLE * steps)
+
+
+def _behind(what: str, by_map: float, by_model: float) -> str:
+    shares = f"the map predicts {by_map:.1%} of {what}, the model {by_model:.1%}"
     meaning = "places are missing or merged, so some plans end elsewhere or are too long"
     advice = "give more walks, train longer (--resume --minutes 5) or predict more steps (-S 5)"
-    return Trust(by_map, by_model, (f"{shares}: {meaning}; {advice}",))
+    return f"{shares}: {meaning}; {advice}"
 
 
-def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tuple[str, ...]:
-    """The warnings of a minimal map; of `unsure` moves it is not known where they lead."""
+def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0, offers: int = 0) -> tuple[str, ...]:
+    """The warnings of a minimal map.
+
+    unsure: moves of which it is not known where they lead. offers: nodes whose actions depend on the way there.
+    """
     if counts.num_states == 0:
         meaning = "the walks do not repeat themselves, so the map is empty and there are no plans"
         return (f"{meaning}; record walks that come back to the same places, or merge rare observations",)
     reasons = list(found.warnings)
     if unsure:
         meaning = "moves were tried too seldom to know where they lead: no plan uses them"
+        meaning += ", and rare places may be merged"
         reasons.append(f"{unsure} {meaning}; record more walks that try rare moves")
     several, moves = moves_in_doubt(counts)
     if 0 < several < _FEW_MOVES * moves:
@@ -116,6 +156,12 @@ def minimal_warnings(counts: StateCounts, found: Trust, unsure: int = 0) -> tupl
     if untried and not unsure and _tried_everywhere(tries):
         meaning = "moves were never tried, although random actions would have: no plan uses them"
         reasons.append(f"{untried} {meaning}; record walks that try them, unless they cannot be tried there")
+    if offers:
+        meaning = "places have actions that were never taken after some ways there: places that differ in what can be "
+        meaning += "done may be merged, so plans may use an action that there is not"
+        reasons.append(
+            f"{offers} of {counts.num_states} {meaning}; write into each observation which actions there are"
+        )
     return tuple(reasons)
 
 

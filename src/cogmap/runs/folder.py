@@ -225,7 +225,12 @@ class RunFolder:
             return walks
 
     def load_truth(self, path: str | Path, walks: Walks) -> Truth | None:
-        """The truth beside a walks file, in the vocabulary of `load_walks`; None where there is none."""
+        """The truth beside a walks file, in the vocabulary of `load_walks`; None where there is none.
+
+        Places of a machine that no walk can distinguish are one.
+        """
+        from cogmap.environments.minimal import minimal_truth  # scipy, only where there is a truth
+
         path = Path(path)
         if not truth_path(path).exists():
             return None
@@ -236,7 +241,7 @@ class RunFolder:
                 seen = load_walks(path)
                 truth = self.quantizer.walks_and_truth(seen, load_truth(path, seen))[1]
             self._check_truth(truth)
-            return truth
+            return minimal_truth(truth)
 
     def _check_truth(self, truth: Truth) -> None:
         if truth.world.num_actions != self.config.num_actions:

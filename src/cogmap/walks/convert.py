@@ -83,7 +83,7 @@ def _jsonl_walks(lines: Iterable[str]) -> Iterator[Walk]:
 
 
 def _csv_walks(lines: Iterable[str]) -> Iterator[Walk]:
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines, strict=True, skipinitialspace=True)
     seen: list[str] = []
     taken: list[str] = []
     name, finished = None, set()

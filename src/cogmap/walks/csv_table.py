@@ -3,8 +3,8 @@
 Columns may be in any order and have the usual names of several languages; others are not read. Without `walk` all
 rows are one walk, without `step` they are in order. Steps count 0, 1, 2, ... or 1, 2, 3, ... within a walk, or are
 times that do not go back. Walks may have names, and their rows may be interleaved; where steps start again, a new walk
-begins. A column of numbers holds integers; any other column holds labels. CSV cannot state a vocabulary: use npz or
-jsonl to keep it.
+begins. A column of numbers holds integers; any other column holds labels. A space after a comma belongs to no cell. CSV
+cannot state a vocabulary: use npz or jsonl to keep it.
 """
 
 from __future__ import annotations
@@ -86,7 +86,8 @@ def _numbers(cells: Sequence[str], lines: Integers) -> Floats:
 def _columns(text: str) -> tuple[Integers, dict[str, Sequence[str]]]:
     """Line numbers, and the cells of each of the four columns, without the header."""
     text = text.removeprefix("\ufeff")  # a byte-order mark
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=_delimiter(text))
+    stream = io.StringIO(text, newline="")
+    reader = csv.reader(stream, strict=True, delimiter=_delimiter(text), skipinitialspace=True)
     rows, numbers = [], []
     try:
         header = next(reader, [])
@@ -297,4 +298,4 @@ def _cells(name: str, labels: Labels | None, indices: set[int], size: int) -> li
 
 
 def _quoted(label: str) -> str:
-    return '"' + label.replace('"', '""') + '"' if re.search(r'[,"\r\n]', label) else label
+    return '"' + label.replace('"', '""') + '"' if re.search(r'^ |[,"\r\n]', label) else label

@@ -8,17 +8,21 @@ from cogmap.errors import BadWalks
 
 HEADER = ("walk", "step", "observation", "action")
 REWARD = "reward"  # of the action, a column that may be there too
-# What columns are called in logs: English, German, French, Spanish, Italian, Portuguese and Dutch.
+# What columns are called in logs: English, German, French, Spanish, Italian, Portuguese, Dutch, Polish, Russian,
+# Chinese and Japanese.
 _NAMES = {
     "walk": "walk walk_id episode episode_id session session_id trajectory trial run path lauf gang sitzung "
-    "marche parcours trajet épisode recorrido paseo episodio sesión sessione percorso caminhada sessão sessie",
+    "marche parcours trajet épisode recorrido paseo episodio sesión sessione percorso caminhada sessão sessie "
+    "epizod sesja эпизод сессия прогон 回合 轨迹 会话 エピソード セッション",
     "step": "step step_id t time timestamp datetime date index tick frame schritt zeit zeitpunkt zeitstempel datum pas "
-    "étape temps horodatage paso tiempo fecha hora passo tempo ora etapa stap tijd",
+    "étape temps horodatage paso tiempo fecha hora passo tempo ora etapa stap tijd krok czas шаг время "
+    "дата 步骤 步 时间 时间戳 日期 ステップ 時刻 日時",
     "observation": "observation observations obs seen sees view output response beobachtung gesehen ausgabe vue sortie "
-    "observación observacion visto salida osservazione vista uscita observação saída waarneming observatie uitvoer",
+    "observación observacion visto salida osservazione vista uscita observação saída waarneming observatie uitvoer "
+    "obserwacja наблюдение выход 观察 观测 输出 観測 観察 出力",
     "action": "action actions act done does input request aktion handlung eingabe getan geste entrée acción accion "
-    "entrada azione ingresso ação acao actie handeling invoer",
-    REWARD: "reward rewards belohnung récompense recompensa ricompensa beloning",
+    "entrada azione ingresso ação acao actie handeling invoer akcja działanie действие вход 动作 行动 输入 行動 入力",
+    REWARD: "reward rewards belohnung récompense recompensa ricompensa beloning nagroda награда 奖励 報酬",
 }
 # Names that other columns may carry too: they count only where a column with one of those above is missing.
 _LESS_CLEAR = {

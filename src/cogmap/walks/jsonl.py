@@ -116,6 +116,8 @@ def _values(number: int, line: dict[str, Any], name: str) -> list[Any]:
     values = line[name]
     if not isinstance(values, list):
         raise BadWalks(f"line {number}: `{name}` must be a list, got {_shown(values)}")
+    if name == "actions" and values[-1:] == [None]:  # no action at a walk's last step
+        values = values[:-1]
     if set(map(type, values)) - {int, str}:
         wrong = next(value for value in values if type(value) not in (int, str))
         raise BadWalks(f"line {number}: `{name}` must hold integers or strings, got {_shown(wrong)}")

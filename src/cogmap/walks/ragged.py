@@ -115,8 +115,11 @@ def _indices(column: Column) -> tuple[NDArray[np.int64], int, Labels | None]:
 
 def _integers(name: str, values: Sequence[int]) -> NDArray[np.int64]:
     try:
-        return np.array(values, dtype=np.int64)
+        numbers = np.array(values, dtype=np.int64)
     except OverflowError:
         largest = max(values, key=abs)
         digits = len(str(abs(largest)))
         raise BadWalks(f"`{name}` must fit 32-bit integers, got one of {digits} digits") from None
+    if numbers.size and numbers.min() < 0:
+        raise BadWalks(f"`{name}` must be numbered from 0, got {numbers.min()}: write other numbers as words")
+    return numbers

@@ -266,4 +266,6 @@ def _unused(kind: str, verb: str, counts: Counts, labels: tuple[str, ...] | None
     if unused.size:
         some = ", ".join(str(label_of(labels, index)) for index in unused[:5])
         more = ", ..." if unused.size > 5 else ""
-        yield f"{unused.size} of {counts.size} {kind}s are never {verb}: {some}{more}"
+        gaps = labels is None and 2 * unused.size > counts.size
+        words = "; a model has weights for each, so write numbers with such gaps as words" if gaps else ""
+        yield f"{unused.size} of {counts.size} {kind}s are never {verb}: {some}{more}{words}"
