@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from cogmap.environments.chance import from_probabilities
 from cogmap.environments.machines import MachineWorld, random_machine
 from cogmap.environments.room import AliasedRoom
 from cogmap.records import TableWorld
@@ -41,6 +42,26 @@ def test_chance_shows_in_repeated_steps():
     slips, _ = advice_of(ROOM, walks=300, steps=200, agent=Agent(slip=0.3))
     plain, _ = advice_of(ROOM, walks=300, steps=200)
     assert slips.differing > 10 * max(plain.differing, 0.001)
+
+
+def test_a_goal_that_is_hardly_ever_reached():
+    """A corridor of twelve cells that is walked from its first one: the last, with the reward, is seldom seen."""
+    cells = np.arange(12)
+    to = np.stack([np.maximum(cells - 1, 0), np.minimum(cells + 1, 11)], axis=1)
+    to[11] = 0
+    moves = np.zeros((12, 2, 12))
+    moves[cells[:, None], [[0, 1]], to] = 1
+    rewards = np.zeros(moves.shape)
+    rewards[10, 1, 11] = 1
+    world = from_probabilities(moves, (cells == 11).astype(int), rewards, start_probability=np.eye(12)[0])
+    found, lines = advice_of(world, walks=10, steps=200)
+    assert 0 < found.rarest < 40
+    assert found.rarest - 10 <= found.gains <= found.rarest
+    assert any(f"seen {found.rarest} times: to know what leads there, walk " in line for line in lines)
+    assert any(line.startswith(f"{found.gains} moves have a reward above the usual one") for line in lines)
+    enough, lines = advice_of(world, walks=200, steps=400)
+    assert enough.gains > 40
+    assert not any("times as long, or start" in line for line in lines)
 
 
 def test_an_absorbing_state():

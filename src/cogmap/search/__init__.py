@@ -2,5 +2,6 @@
 
 `description` says how many nats an account takes, with `slips` for chance that all moves share. `account` settles
 states by expectation-maximisation. `shortest` is the search: it merges by `distance` and by `pairs`, adds and drops
-`edges`, splits by `splits` where `doubt` says that one state may be several, and leads moves elsewhere by `reroute`.
+`edges`, lets `sights` err, splits by `splits` where `doubt` says that one state may be several, and leads moves
+elsewhere by `reroute`.
 """

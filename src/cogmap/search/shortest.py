@@ -33,6 +33,7 @@ from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, Watc
 from cogmap.search.distance import StateDistances
 from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
 from cogmap.search.pairs import RARER, joined_rare, merge_pairs
+from cogmap.search.sights import erring, seen_surely
 from cogmap.search.splits import KINDS_OF_SPLIT, depends_on_past, split_states
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
@@ -140,13 +141,19 @@ def _starts(log: Log, guesses: Sequence[Whole]) -> list[Start]:
     """The guesses that are not too many labels to compare, each with one merge: it says which are worth the others."""
     counts = [_counted(log, steps) for steps in guesses]
     most = max(_MOST_COMPARISONS, _comparisons(counts[0]))
-    starts = []
-    for guess, each in zip(guesses, counts, strict=True):
-        if _comparisons(each) <= most:
-            first = account(log, each)
-            merges = _merges(log, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:]))
-            starts.append(Start(guess, first, min(first, next(merges), key=_length), merges))
-    return starts
+    return [
+        min(_ways_to_start(log, guess, each), key=lambda start: start.best.length)
+        for guess, each in zip(guesses, counts, strict=True)
+        if _comparisons(each) <= most
+    ]
+
+
+def _ways_to_start(log: Log, guess: Whole, counts: StateCounts) -> Iterator[Start]:
+    """As the labels are, and with sights that may be errors: noise is told from places before any are merged."""
+    plain = account(log, counts)
+    for first in (plain, *erring(log, plain)):
+        merges = _merges(log, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:]))
+        yield Start(guess, first, min(first, next(merges), key=_length), merges)
 
 
 def _length(of: Account) -> float:
@@ -214,10 +221,11 @@ def _polish(log: Log, current: Account, rounds: int = _POLISHING) -> Account:
 
 
 def _variants(log: Log, current: Account) -> Iterator[Account]:
-    """Settled on; from the likeliest paths; and with more edges, where moves are in doubt."""
+    """Settled on; from the likeliest paths; without errors; and with more edges, where moves are in doubt."""
     yield account(log, current.counts, 2 * ROUNDS)
     yield hardened(log, current)
     yield from joined_rare(log, current)
+    yield from seen_surely(log, current)
     if current.may_hide_states():
         yield widened(log, current)
 

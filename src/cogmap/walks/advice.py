@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cogmap.records import Integers, Walks
+from cogmap.records import Integers, Walks, label_of
 from cogmap.walks.summary import Counts, Summary, pair
 
 ENOUGH = 20  # visits of a move, with which a map of it can be trusted
@@ -29,6 +29,8 @@ class Advice:
     differing: float | None  # share of repeated steps after which the observation differs; None if few repeat
     outputs_on_moves: bool  # whether observations look like answers to actions
     offered: float  # share of the pairs of an observation and an action that were ever tried
+    rarest: int  # the least steps on which an observation is seen, of those that are
+    gains: int | None  # moves with a reward above the usual one; None without rewards
 
     def lines(self, walks: Walks, summary: Summary) -> Iterator[str]:
         """One line for each thing worth knowing."""
@@ -50,11 +52,30 @@ class Advice:
                 f"after the same {SAME_STEPS} steps {self.differing:.1%} of the next observations differ: "
                 "chance, noise, or something remembered for longer"
             )
+        yield from self._too_rare(walks, summary)
+
+    def _too_rare(self, walks: Walks, summary: Summary) -> Iterator[str]:
+        """What is met so seldom that its place is hardly left by every action: no map can have what is before it."""
+        enough = ENOUGH * walks.num_actions
+        if self.rarest < enough:
+            seen = np.where(summary.observation_counts > 0, summary.observation_counts, np.inf)
+            label, longer = (
+                label_of(walks.observation_labels, int(seen.argmin())),
+                _longer(enough, self.rarest),
+            )
+            yield f"{label} is seen {self.rarest} times: to know what leads there, {longer}"
+        if self.gains is not None and self.gains < enough:
+            longer = _longer(enough, self.gains)
+            yield f"{self.gains} moves have a reward above the usual one: for a policy that collects them, {longer}"
 
     def _enough(self) -> str:
         if self.visits_of_a_move >= ENOUGH:
             return "enough, if there are not many more places"
         return f"too few, walk {np.ceil(ENOUGH / max(self.visits_of_a_move, 0.1)):.0f} times as long"
+
+
+def _longer(enough: int, got: int) -> str:
+    return f"walk {np.ceil(enough / max(got, 1)):.0f} times as long, or start walks near it"
 
 
 def advise(walks: Walks, summary: Summary, same_start: bool) -> Advice:
@@ -71,6 +92,8 @@ def advise(walks: Walks, summary: Summary, same_start: bool) -> Advice:
         differing=_differing(walks),
         outputs_on_moves=_starts_with_nothing(walks) or _told_by_action(walks) > TOLD,
         offered=float(tried[seen].mean()) if seen.size else 1.0,
+        rarest=int(summary.observation_counts[summary.observation_counts > 0].min(initial=moves)),
+        gains=_gains(walks),
     )
 
 
@@ -80,6 +103,16 @@ def _tried(walks: Walks) -> Integers:
     tried = np.zeros((walks.num_observations, walks.num_actions), dtype=np.int32)
     tried[walks.observations[:, :-1][moved], walks.actions[moved]] = 1
     return tried
+
+
+def _gains(walks: Walks) -> int | None:
+    """Moves with a reward above the median; None if all have the same, or none has any."""
+    if walks.rewards is None:
+        return None
+    rewards = walks.rewards[walks.step_mask()[:, 1:]]
+    if not rewards.size or rewards.min() == rewards.max():
+        return None
+    return int((rewards > np.median(rewards)).sum())
 
 
 def _settled(walks: Walks) -> float:
