@@ -63,8 +63,9 @@ From Python: `cogmap.experiments.reproduce`. [How much data and time do I need?]
 Where the paper leaves something open, [readings of the paper](paper_readings.md) has what we take, and why.
 
 "our map" is the minimal map. "the paper's builder" is that of its appendix C on canonical codes, that is, on classes of
-codes with one predicted future; "as printed" is on the codes as they are. Ours are of the preset `fast` unless a line
-says otherwise; the paper's of its transformer.
+codes with one predicted future, of which those that several places share are told apart by what led to them
+([reading](paper_readings.md#maps-plans-and-scores)); "as printed" is on the codes as they are. Ours are of the preset
+`fast` unless a line says otherwise; the paper's of its transformer.
 
 ¹ These rows were scored before the paper's builder started from canonical codes, and before our map was that of a
 hidden Markov model: they show the paper's builder on the codes as they are. `cogmap reproduce TABLE` makes them

@@ -25,7 +25,7 @@ from cogmap.hmm.states import StateCounts
 from cogmap.maps.canonical import canonical_codes
 from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
 from cogmap.maps.imagined import with_imagined_moves
-from cogmap.maps.paper import paper_clusters, paper_map
+from cogmap.maps.paper import paper_labels, paper_map
 from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust, trust_in_all
 from cogmap.records import Codes, CognitiveMap, Floats, ImaginedMoves, Integers, PredictedFutures, Walks
 from cogmap.search.account import Watch
@@ -70,8 +70,11 @@ def build_map(
     if kind == "minimal":
         made = _minimal(code_tuples, index, walks, futures, predicted, cluster, seconds, watch)
         return made if moves is None else with_imagined_moves(made, moves)
-    found = cluster(code_tuples) if cluster else paper_clusters(code_tuples, index, walks, d_hamming, futures)
-    return paper_map(code_tuples, index, walks, t_ratio, found)
+    if cluster:
+        labels = spread(cluster(code_tuples), index)
+    else:
+        labels = paper_labels(code_tuples, index, walks, d_hamming, futures)
+    return paper_map(code_tuples, index, walks, t_ratio, labels)
 
 
 def _guesses(code_tuples: Whole, index: Whole, walks: Walks, futures: PredictedFutures | None) -> list[Whole]:

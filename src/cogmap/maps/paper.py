@@ -1,6 +1,7 @@
 """The paper's three clustering steps (appendix C), each a pure function of arrays.
 
-1. Merge tuples that differ in few entries: `hamming_clusters`.
+1. Merge tuples that differ in few entries: `hamming_clusters`. With a model's futures: canonical codes, of which those
+   that several places share are told apart by what led to them (`maps/shared.py`).
 2. Threshold the graph, keep nodes with two neighbours in each direction, and merge nodes with the same neighbours:
    `threshold_edges`, `well_connected`, `merge_same_neighbours`.
 3. Assign each discarded code to the retained code with the most similar distribution of next codes: `nearest_retained`.
@@ -17,6 +18,7 @@ from scipy.sparse import coo_array, csc_array, csgraph, csr_array
 from cogmap.hmm.counts import (
     UNKNOWN,
     Counts,
+    Sightings,
     Whole,
     count_sightings,
     count_transitions,
@@ -26,6 +28,7 @@ from cogmap.hmm.counts import (
     spread,
 )
 from cogmap.maps.canonical import NEARLY_SAME_FUTURE, canonical_codes, deeper_futures, usual_observation
+from cogmap.maps.shared import told_apart
 from cogmap.maps.trust import paper_warnings
 from cogmap.records import Booleans, CognitiveMap, PredictedFutures, Walks
 
@@ -33,16 +36,17 @@ _Moves = set[tuple[int, int]]  # actions with the code at their other end
 _CHUNK = 4_000_000  # pairs of entries compared at a time in step 3
 
 
-def paper_map(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cluster: Whole) -> CognitiveMap:
-    """The paper's steps 2 and 3, from the clusters (J,) of step 1."""
-    clusters = int(cluster.max(initial=-1)) + 1
-    counts = count_transitions(spread(cluster, index), walks.actions, clusters, walks.num_actions)
+def paper_map(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, labels: Whole) -> CognitiveMap:
+    """The paper's steps 2 and 3, from the labels (B, N) of step 1: clusters of codes, or parts of shared ones."""
+    counts = count_transitions(labels, walks.actions, int(labels.max(initial=-1)) + 1, walks.num_actions)
     graph = threshold_edges(counts, t_ratio)  # step 2
     retained = well_connected(graph)
-    node = merge_same_neighbours(graph, retained)  # (clusters,)
+    node = merge_same_neighbours(graph, retained)  # (labels,)
     edges = _edges_between_nodes(graph, node)
-    code_node = spread(spread(node, nearest_retained(counts, retained)), cluster)  # (J,) step 3
-    steps = spread(code_node, index)
+    steps = spread(spread(node, nearest_retained(counts, retained)), labels)  # step 3
+    at = count_sightings(np.where(steps >= 0, index, UNKNOWN), steps, len(code_tuples), edges.num_codes)
+    code_node = _usual_node(at)
+    several = np.flatnonzero(np.bincount(at.code, minlength=len(code_tuples))[at.code] > 1)
     seen = count_sightings(steps, walks.observations, edges.num_codes, walks.num_observations)
     explained = explained_share(steps, walks, edges)
     usual, visits = usual_observation(seen.code, seen.observation, seen.count, edges.num_codes)
@@ -62,7 +66,18 @@ def paper_map(code_tuples: Whole, index: Whole, walks: Walks, t_ratio: float, cl
         warnings=paper_warnings(edges, explained),
         observation_labels=walks.observation_labels,
         action_labels=walks.action_labels,
+        sign_code=small(at.code[several]),
+        sign_node=small(at.observation[several]),
+        sign_count=small(at.count[several]),
     )
+
+
+def _usual_node(at: Sightings) -> Whole:
+    """(J,) the node at which each code was met most often, UNKNOWN for a code that was met at none."""
+    node = np.full(at.num_codes, UNKNOWN)
+    order = np.argsort(at.count, kind="stable")  # the last write is the most frequent
+    node[at.code[order]] = at.observation[order]
+    return node
 
 
 def _edges_between_nodes(graph: Counts, node: Whole) -> Counts:
@@ -89,21 +104,22 @@ def _edge_keys(edges: Counts) -> Whole:
     return row * max(edges.num_codes, 1) + edges.target
 
 
-def paper_clusters(
+def paper_labels(
     code_tuples: Whole,
     index: Whole,
     walks: Walks,
     d_hamming: float,
     futures: PredictedFutures | None,
 ) -> Whole:
-    """(J,) the cluster of each tuple: one for a predicted future; without futures, for tuples that differ in little."""
+    """(B, N) the cluster of each step: one for a future; without futures, for tuples that differ in little."""
     if futures is None:
-        return hamming_clusters(code_tuples, d_hamming)
+        return spread(hamming_clusters(code_tuples, d_hamming), index)
     seen = count_sightings(index, walks.observations, len(code_tuples), walks.num_observations)
     usual, visits = usual_observation(seen.code, seen.observation, seen.count, len(code_tuples))
     moves = count_transitions(index, walks.actions, len(code_tuples), walks.num_actions)
     deeper = deeper_futures(futures, moves)
-    return canonical_codes(deeper, np.arange(len(code_tuples)), usual, visits, NEARLY_SAME_FUTURE)
+    joined = canonical_codes(deeper, np.arange(len(code_tuples)), usual, visits, NEARLY_SAME_FUTURE)
+    return told_apart(spread(joined, index), walks, futures.tests)
 
 
 def hamming_clusters(code_tuples: Whole, d_hamming: float) -> Whole:

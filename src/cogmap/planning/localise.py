@@ -1,5 +1,6 @@
 """Where on the map the agent is: by the belief filter of the map, by its codes, or by elimination.
-- On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist.
+- On the paper's map the codes alone decide, as in the paper: that map has too many edges that do not exist. A code that
+  stands for several of its nodes is that one of them to which the last move leads.
 - On any other map the belief filter decides (`hmm/belief.py`), with codes as evidence by how much they were worth on
   held-out walks. Where it is in doubt, the codes decide, if they stand for a node.
 - Without codes, and on a map without chance, elimination decides: it starts with every node that shows the first
@@ -78,9 +79,9 @@ def estimated_nodes(
             return _by_elimination(cognitive_map, observations, actions, lengths)
         read = read_history(cognitive_map, observations, actions, lengths)
         return np.where(read.certainty >= MIN_CERTAINTY, read.nodes, -1).astype(np.int32)
-    by_code = nodes_by_code(cognitive_map, codes)
     if cognitive_map.kind == "paper":
-        return by_code
+        return nodes_by_code_and_move(cognitive_map, codes, actions)
+    by_code = nodes_by_code(cognitive_map, codes)
     read = read_history(cognitive_map, observations, actions, lengths, codes)
     least = np.where(by_code >= 0, MIN_CERTAINTY, _LIKELIEST)
     nodes = np.where(read.certainty >= least, read.nodes, by_code)
@@ -132,6 +133,43 @@ def nodes_by_code(cognitive_map: CognitiveMap, codes: Codes) -> Integers:
     walks, steps, bottlenecks = codes.codes.shape
     nodes = locate(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
     return np.where(np.arange(steps) < codes.lengths[:, None], nodes, -1).astype(np.int32)
+
+
+def nodes_by_code_and_move(cognitive_map: CognitiveMap, codes: Codes, actions: Integers) -> Integers:
+    """(B, N) as `nodes_by_code`; where a code stands for several nodes, the one to which the move (B, N - 1) led.
+
+    That is where the most used edge leads from the node before, if the code stands for it, else the code's usual node.
+    """
+    nodes = nodes_by_code(cognitive_map, codes)
+    shared = cognitive_map.sign_code
+    if shared is None or not len(shared):
+        return nodes
+    target = _usual_targets(cognitive_map)
+    walks, steps, bottlenecks = codes.codes.shape
+    row = code_rows(cognitive_map, codes.codes.reshape(-1, bottlenecks)).reshape(walks, steps)
+    size = cognitive_map.num_nodes
+    known = np.sort(np.asarray(shared).astype(np.int64) * size + np.asarray(cognitive_map.sign_node))
+    for step in np.flatnonzero(np.isin(row, shared)[:, 1:].any(axis=0)) + 1:
+        before = nodes[:, step - 1]
+        led = target[before, actions[:, step - 1]]
+        asked = np.where((row[:, step] >= 0) & (before >= 0), row[:, step].astype(np.int64) * size + led, -1)
+        place = np.searchsorted(known, asked).clip(max=len(known) - 1)
+        told = (known[place] == asked) & (nodes[:, step] >= 0)
+        nodes[:, step] = np.where(told, led, nodes[:, step])
+    return nodes
+
+
+def _usual_targets(cognitive_map: CognitiveMap) -> Integers:
+    """(V, A) the target of the most used edge of each node and action, the node itself where there is none.
+
+    The paper's map keeps one action of two that lead from a node to another, or into two walls of a corner.
+    """
+    itself = np.arange(cognitive_map.num_nodes, dtype=np.int32)[:, None]
+    target = np.repeat(itself, cognitive_map.num_actions, axis=1)
+    order = np.argsort(cognitive_map.edge_support, kind="stable")  # the last write is the most used
+    source, action = cognitive_map.edge_source[order], cognitive_map.edge_action[order]
+    target[source, action] = cognitive_map.edge_target[order]
+    return target
 
 
 def locate(cognitive_map: CognitiveMap, code_tuples: ArrayLike) -> Integers:

@@ -63,7 +63,8 @@ class CognitiveMap:
     model_accuracy: float | None = None  # the same share as `explained`, of what the model predicts
     start_probability: Floats | None = None  # (V,) of the node at which a walk starts; None is by support
     edge_reward: Floats | None = None  # (E,) mean reward of the move; None without rewards
-    sign_code: Integers | None = None  # (C,) row of `code_tuples`, of held-out steps at known nodes
+    # (C,) row of `code_tuples`, of held-out steps at known nodes; of the paper's map, each code that has several nodes
+    sign_code: Integers | None = None
     sign_node: Integers | None = None  # (C,) the node of these steps
     sign_count: Integers | None = None  # (C,) how many they were; None is not counted
     sign_weight: float | None = None  # how much codes say beside observations, 0 to 1; None is not known
