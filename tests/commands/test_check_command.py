@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cogmap.cli import main
+from cogmap.commands import check
 from cogmap.records import Walks
 from cogmap.walks.store import save_walks
 
@@ -70,3 +71,10 @@ def test_a_label_that_the_other_file_does_not_know(capsys):
 def test_no_file(capsys):
     assert main(["check", "nowhere.csv"]) == 2
     assert capsys.readouterr().err == "cogmap: cannot read nowhere.csv: No such file or directory\n"
+
+
+def test_the_time_of_a_step_grows_with_a_vocabulary_of_words():
+    usual = check.FLOPS_OF_A_STEP
+    assert check._of_logits(10, 128) < 0.05 * usual
+    assert check._of_logits(100_000, 128) > 5 * usual
+    assert check._of_logits(200_000, 128) == check._of_logits(100_000, 128)  # fewer lanes at a time

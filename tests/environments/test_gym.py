@@ -20,7 +20,7 @@ from cogmap.environments import (
     with_slip,
     with_start,
 )
-from cogmap.environments.gym import CELL, WorldEnv, picture_from_above, register_world
+from cogmap.environments.gym import CELL, WorldEnv, make_environment, picture_from_above, register_world
 from cogmap.environments.gym import WORLDS as WORLDS_BY_NAME
 from cogmap.errors import BadWalks, BadWorld
 from cogmap.walks.record import record_walks, view_label
@@ -261,6 +261,11 @@ def test_minigrid_four_rooms():
 
 
 @pytest.mark.filterwarnings("ignore:Maze environments have been shown:DeprecationWarning")
+def test_a_name_without_its_family_is_found():
+    pytest.importorskip("minigrid")
+    assert make_environment("Empty-6x6-v0", {}).spec.id == "MiniGrid-Empty-6x6-v0"
+
+
 def test_popgym_labyrinth():
     labyrinth = pytest.importorskip("popgym.envs.labyrinth_explore")
     env = labyrinth.LabyrinthExplore(maze_dims=(10, 10))

@@ -93,7 +93,7 @@ def test_sections_in_order(page):
     ]
     assert "There are 48 places, and the map is exact; it solves 100.00% of the planning problems." in page
     assert "cogmap learn WALKS --out runs/room" in page
-    assert "<pre>{\n  &quot;name&quot;: &quot;TDB(S=3, M=1)&quot;" in page
+    assert '<pre tabindex="0">{\n  &quot;name&quot;: &quot;TDB(S=3, M=1)&quot;' in page
 
 
 def test_every_picture_is_in_the_page_and_in_its_folder_and_described(both, page):

@@ -123,3 +123,11 @@ def test_walks_of_two_steps_can_be_judged() -> None:
     assert Judgement(data, known_start=False).weighted_accuracy(np.ones((2, 1), dtype=bool)) == pytest.approx(
         2 / 3
     )
+
+
+def test_the_highest_accuracy_is_that_of_all_right() -> None:
+    walks, _ = sample_walks(AliasedRoom(6, 8, 4), 40, 30, np.random.default_rng(0))
+    judged = Judgement(split_walks(walks, None, seed=0), known_start=False)
+    every = np.ones(judged._known.shape, dtype=bool)
+    assert 0.9 < judged.highest < 1
+    assert judged.weighted_accuracy(every) == pytest.approx(judged.highest, rel=1e-12)

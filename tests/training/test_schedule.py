@@ -201,3 +201,13 @@ def test_a_schedule_of_an_earlier_version_is_restored() -> None:
     decay = {"decay_from": 600, "decay_steps": 750, "longest_decay": 800, "seconds_at_decay": 9.5}
     assert restored_schedule(stored) == Schedule(quantize_from=200, **decay)
     assert restored_schedule(Schedule(quantize_from=7).state()) == Schedule(quantize_from=7)
+
+
+def test_where_all_of_few_held_out_steps_are_right_no_decay_is_repeated() -> None:
+    """Counted as if one more were wrong, all of 220 steps are 0.9956: below what a solved world has."""
+    few, many = Schedule(quantize_from=0), Schedule(quantize_from=0)
+    for step in (600, 1350):
+        few.after_validation(step, 0.9956, 0.05, CONFIG, highest=0.9956)
+        many.after_validation(step, 0.9956, 0.05, CONFIG)
+    assert few.finished(1350)
+    assert many.decay_from == 1350, "of many steps some are still wrong: the learning rate rises again"

@@ -55,3 +55,10 @@ def test_more_walks_are_held_out_where_they_are_short() -> None:
     assert held_out(3333, 60) == 333
     assert held_out(100_000, 60) == VALIDATION_STEPS // 60
     assert held_out(64, 200) == 6
+
+
+def test_with_very_many_words_fewer_walks_are_held_out() -> None:
+    """Each step of them scores every word."""
+    for words, held_out in ((1000, 70), (200_000, 26), (2_000_000, 2)):
+        walks = Walks(np.zeros((700, 100), int), np.zeros((700, 99), int), np.full(700, 100), words, 1)
+        assert split_walks(walks, None, seed=0).validation.num_walks == held_out

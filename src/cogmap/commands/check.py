@@ -11,7 +11,7 @@ import tyro
 
 from cogmap.commands.output import print_json
 from cogmap.records import Walks
-from cogmap.training.config import SMALL_LOG
+from cogmap.training.config import MOST_LOGITS, SMALL_LOG, TrainingConfig
 from cogmap.training.judgement import known_start
 from cogmap.walks.advice import advise
 from cogmap.walks.log import WalkLog, total_steps
@@ -86,6 +86,16 @@ def learning_minutes(walks: Walks) -> tuple[float, float]:
     for _ in range(20):
         size @ size
     speed = 20 * 2 * 512**3 / max(time.perf_counter() - began, 1e-6)
-    width = 1.0 if total_steps(walks) < SMALL_LOG else 2.5
-    minute = FLOPS_OF_A_STEP * width / speed / 60
+    wide = total_steps(walks) >= SMALL_LOG
+    products = FLOPS_OF_A_STEP * (2.5 if wide else 1.0) + _of_logits(
+        walks.num_observations, 256 if wide else 128
+    )
+    minute = products / speed / 60
     return max(1.0, STEPS[0] * minute), max(1.0, STEPS[1] * minute)
+
+
+def _of_logits(num_observations: int, width: int, heads: int = 3) -> float:
+    """Products of a training step that score observations, forward and backward: with many words, most of them."""
+    usual = TrainingConfig()
+    logits = min(usual.batch_size * usual.window * heads * num_observations, MOST_LOGITS)
+    return 6.0 * width * logits

@@ -190,6 +190,9 @@ def _found(env_id: str) -> str:
             import_module(package)
             if env_id in gymnasium.registry:
                 return env_id
+    whole = [name for name in gymnasium.registry if name.endswith((f"-{env_id}", f"/{env_id}"))]
+    if len(whole) == 1:
+        return whole[0]
     near = get_close_matches(env_id, list(gymnasium.registry), n=1)
     if near and not env_id.rsplit("-v", 1)[-1].isdecimal() and near[0].startswith(env_id):
         return near[0]

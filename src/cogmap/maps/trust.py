@@ -21,7 +21,6 @@ _CHANCE = (
 )
 _NEARLY_ALWAYS = 0.95  # of a move's tries: what is rarer is a slip of the model or of the agent
 _FEW_MOVES = 0.1  # of all: where more lead to several places, that is how the world is
-_BY_HEART = 2.0  # standard deviations that a model may be better on walks that it was trained on
 _NOTABLE = 0.002  # of all predictions: a smaller difference is not worth a warning
 
 
@@ -101,12 +100,11 @@ def trust_in_all(counts: StateCounts, held: HeldOut) -> Trust:
         return found
     known, new = held.kept.step_mask()[:, 1:], held.apart.step_mask()[:, 1:]
     by_heart, by_model = (held.kept_right & known)[known], (held.right & new)[new]
-    by_chance = _BY_HEART * np.sqrt((~by_model).sum() + 1) / len(by_model)  # one error more might have been
-    if by_heart.mean() - by_model.mean() > by_chance:
-        return found
+    uncertain = np.sqrt((~by_model).sum() + 1) / len(by_model)  # one error more might have been
+    known_by_heart = max(float(by_heart.mean() - by_model.mean() + uncertain), 0.0) * len(by_heart)
     of_map = np.concatenate([_predicted(counts, held.kept)[known], _predicted(counts, held.apart)[new]])
     of_model = np.concatenate([by_heart, by_model])
-    if not _is_worse(of_map, of_model, len(of_map)):
+    if not _is_worse(of_map, of_model, len(of_map), known_by_heart):
         return found
     return replace(found, warnings=(_behind("observations", float(of_map.mean()), float(of_model.mean())),))
 
@@ -117,10 +115,13 @@ def _predicted(counts: StateCounts, walks: Walks) -> Booleans:
     return np.asarray((predicted == walks.observations[:, 1:]) & walks.step_mask()[:, 1:])
 
 
-def _is_worse(map_right: Booleans, model_right: Booleans, steps: int) -> bool:
-    """Whether the map predicts less than the model, by more than chance and enough to speak of."""
+def _is_worse(map_right: Booleans, model_right: Booleans, steps: int, excused: float = 0.0) -> bool:
+    """Whether the map predicts less than the model, by more than chance and enough to speak of.
+
+    excused: steps that the model may know by heart.
+    """
     worse, better = int((model_right & ~map_right).sum()), int((map_right & ~model_right).sum())
-    return worse - better > max(_CHANCE * np.sqrt(worse + better), _NOTABLE * steps)
+    return worse - better - excused > max(_CHANCE * np.sqrt(worse + better), _NOTABLE * steps)
 
 
 def _behind(what: str, by_map: float, by_model: float) -> str:

@@ -99,14 +99,16 @@ def picture_section(name: str, heading: str, pictures: Iterable[Picture], text: 
 
 def config_section(config: Mapping[str, Any]) -> Section:
     text = json.dumps(config, indent=2, ensure_ascii=False)
-    return Section(folded_html("All options (config.json)", f"<pre>{escape(text)}</pre>"))
+    return Section(folded_html("All options (config.json)", f'<pre tabindex="0">{escape(text)}</pre>'))
 
 
 def command_section(commands: Sequence[str]) -> Section | None:
     if not commands:
         return None
     lines = escape("\n".join(commands))
-    return Section(section_html("again", "How to reproduce this page", f"<pre><code>{lines}</code></pre>"))
+    return Section(
+        section_html("again", "How to reproduce this page", f'<pre tabindex="0"><code>{lines}</code></pre>')
+    )
 
 
 def section_html(name: str, heading: str, body: str) -> str:
@@ -119,7 +121,8 @@ def folded_html(summary: str, body: str) -> str:
 
 def table_html(table: Table) -> str:
     """The table in a box that scrolls sideways on a narrow screen, and the caption below the box."""
-    box = f'<div class="scroll" tabindex="0" role="region" aria-label="Table">{table.html()}</div>'
+    named = escape("Table of " + ", ".join(filter(None, table.columns)), quote=True)
+    box = f'<div class="scroll" tabindex="0" role="region" aria-label="{named}">{table.html()}</div>'
     return f'{box}\n<p class="note">{escape(table.caption)}</p>' if table.caption else box
 
 

@@ -50,6 +50,11 @@ class Judgement:
         """
         return float((self._weights * right).sum() / (self._weights.sum() + self._one_more))
 
+    @property
+    def highest(self) -> float:
+        """The weighted accuracy if all were right: with few held-out steps far below 1."""
+        return float(self._weights.sum() / (self._weights.sum() + self._one_more))
+
     def loss_ratio(self, losses: Floats) -> float:
         """The model's log loss (B, N - 1) on the judged steps, as a share of the Markov chain's."""
         return float(losses[self._weights > 0].sum() / self._weights.sum())

@@ -13,6 +13,7 @@ from cogmap.walks.log import WalkLog
 
 VALIDATION_WALKS = 64  # held out at most, and at most one in ten
 VALIDATION_STEPS = 25_600  # more walks are held out where they are short, up to so many steps
+VALIDATION_LOGITS = 1 << 29  # scores of targets at most: with a vocabulary of words, fewer walks are held out
 
 LONGEST_JUDGED = 4_096  # steps of a held-out walk of a log; it may be as long as the log
 
@@ -50,6 +51,8 @@ def split_walks(
         return DataSplit(cut.first, cut.of_first(targets), cut.rest, cut.of_rest(targets))
     rng = np.random.default_rng(seed)
     most = max(VALIDATION_WALKS, VALIDATION_STEPS // walks.num_steps)
+    scores = walks.num_observations * min(float(walks.lengths.mean()), LONGEST_JUDGED)  # of a walk
+    most = min(most, max(1, int(VALIDATION_LOGITS / scores)))
     held_out = min(most, max(1, walks.num_walks // 10))
     if rooms is None or len(np.unique(rooms)) < 2:
         order = rng.permutation(walks.num_walks)

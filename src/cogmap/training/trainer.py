@@ -181,7 +181,7 @@ class Trainer:
         accuracy, loss = judged.weighted_accuracy(right), judged.loss_ratio(losses)
         means = mean_of_reports(self._reports, self.model.config)
         scale = self.schedule.scale(self.done_steps - 1)
-        self.schedule.after_validation(self.done_steps, accuracy, loss, self.config)
+        self.schedule.after_validation(self.done_steps, accuracy, loss, self.config, judged.highest)
         took = time.perf_counter() - started
         self.seconds += took
         self.map_seconds = _map_seconds(self.data, took, self._busy())
