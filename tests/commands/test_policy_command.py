@@ -76,6 +76,7 @@ def test_lines_for_a_person(capsys):
         (["--to", "1", "--showing", "a"], "a policy has one goal: give --to or --showing, not both"),
         (["--showing", "z"], "`goal` must be an observation of the map"),
         (["--discount", "1"], "`discount` must be at least 0 and below 1"),
+        (["--to", "1", "--cost", "5"], "`--cost` must be OBSERVATION=STEPS, got '5'"),
         (["--to", "1", "--cost", "a=much"], "`--cost` must be OBSERVATION=STEPS, got 'a=much'"),
         (["--to", "1", "--cost", "a=-2"], "`costs` must be finite and at least 0, got -2.0"),
         (["--to", "1", "--avoid", "z"], "`avoid` must be an observation of the map"),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from cogmap.environments.room import AliasedRoom
 from cogmap.hmm.states import StateCounts, count_states
 from cogmap.search.shortest import find_states
-from cogmap.search.sights import with_errors
+from cogmap.search.sights import seen_otherwise, with_errors
 from cogmap.walks.sample import sample_walks
 
 
@@ -44,6 +45,13 @@ def test_what_a_move_seldom_shows_is_added_where_it_usually_leads() -> None:
 def test_without_chance_there_is_nothing_to_add() -> None:
     counts = counts_of([(0, 1, 60), (1, 2, 60), (2, 0, 60)], [0, 1, 2])
     assert sights(with_errors(counts)) == sights(counts)
+    assert seen_otherwise(counts) == 0
+
+
+def test_the_share_of_steps_that_look_otherwise() -> None:
+    assert seen_otherwise(
+        counts_of([(0, 1, 60), (0, 2, 20), (0, 3, 8), (1, 0, 12)], [0, 1, 1, 2])
+    ) == pytest.approx(0.08)
 
 
 def test_a_room_with_noise_comes_back_from_codes_that_hold_what_was_seen_and_are_lost_after_an_error() -> (

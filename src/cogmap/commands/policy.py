@@ -79,7 +79,9 @@ def _node(opened: Run, args: Args, name: str, text: str | None) -> int | None:
 def _cost(text: str) -> tuple[str, float]:
     name, _, number = text.rpartition("=")
     try:
-        return name, float(number) if name else float("nan")
+        if name:
+            return name, float(number)
+        raise ValueError
     except ValueError:
         raise BadConfig(f"`--cost` must be OBSERVATION=STEPS, got {text!r:.60}") from None
 

@@ -17,7 +17,7 @@ from cogmap.records import Integers, Walks
 
 _AHEAD = 60  # steps that a wrong move may stay unnoticed
 _MOST_CHANGES = 100
-_WITHOUT_CHANCE = 0.02  # of the steps: where more contradict the likeliest moves, there is chance or noise
+WITHOUT_CHANCE = 0.02  # of the steps: where more contradict the likeliest moves, there is chance or noise
 
 
 def reroute(walks: Walks, table: Integers, shows: Whole, path: Whole) -> Integers | None:
@@ -33,7 +33,7 @@ def reroute(walks: Walks, table: Integers, shows: Whole, path: Whole) -> Integer
     steps = (walks.observations, walks.actions, walks.lengths)
     for _ in range(_MOST_CHANGES):
         state, wrong = _follow(*steps, path, table, shows)
-        if not wrong.any() or wrong.sum() > _WITHOUT_CHANCE * walks.lengths.sum():
+        if not wrong.any() or wrong.sum() > WITHOUT_CHANCE * walks.lengths.sum():
             break
         gain = _gains(*steps, shows, order, start, table, state, wrong, np.diff(start).max(initial=1))
         row, best = np.unravel_index(gain.argmax(), gain.shape)

@@ -33,7 +33,8 @@ from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, Watc
 from cogmap.search.distance import StateDistances
 from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
 from cogmap.search.pairs import RARER, joined_rare, merge_pairs
-from cogmap.search.sights import erring, seen_surely
+from cogmap.search.reroute import WITHOUT_CHANCE
+from cogmap.search.sights import erring, seen_otherwise, seen_surely
 from cogmap.search.splits import KINDS_OF_SPLIT, depends_on_past, split_states
 
 # Radii of the merges that are proposed. Two states with different futures are 0.8 and more apart once the move that
@@ -149,9 +150,13 @@ def _starts(log: Log, guesses: Sequence[Whole]) -> list[Start]:
 
 
 def _ways_to_start(log: Log, guess: Whole, counts: StateCounts) -> Iterator[Start]:
-    """As the labels are, and with sights that may be errors: noise is told from places before any are merged."""
+    """As the labels are; where there is chance, also with sights that may be errors, and with moves that may slip.
+
+    Codes are lost after an error and after a slip, and stand for many places then. Merges must know which it was.
+    """
     plain = account(log, counts)
-    for first in (plain, *erring(log, plain)):
+    chance = seen_otherwise(plain.counts) > WITHOUT_CHANCE
+    for first in (plain, *erring(log, plain), widened(log, plain)) if chance else (plain,):
         merges = _merges(log, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:]))
         yield Start(guess, first, min(first, next(merges), key=_length), merges)
 

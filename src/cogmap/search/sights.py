@@ -7,7 +7,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from cogmap.hmm.counts import Whole
 from cogmap.hmm.states import StateCounts, offsets, sum_equal
+from cogmap.records import Floats
 from cogmap.search.account import ROUNDS, Account, Log, account
 
 
@@ -61,3 +63,18 @@ def with_errors(counts: StateCounts) -> StateCounts:
     key, count = sum_equal(np.concatenate([shown, at]), np.concatenate([counts.seen_count, more]))
     state, observation = (column.astype(np.int32) for column in np.divmod(key, looks))
     return replace(counts, seen_at=state, seen=observation, seen_count=count)
+
+
+def seen_otherwise(counts: StateCounts) -> float:
+    """The share of steps after which a state is reached that looks different from the usual one after the move."""
+    move, _, often = _seen_after_moves(counts)
+    usual = np.zeros(len(counts.tries))
+    np.maximum.at(usual, move, often)
+    return float(1 - usual.sum() / max(often.sum(), 1e-9))
+
+
+def _seen_after_moves(counts: StateCounts) -> tuple[Whole, Whole, Floats]:
+    """Moves (n,), in rising order, what the states that they lead to show, and how often."""
+    look = counts.shows()[counts.target]
+    key, often = sum_equal(counts.row * counts.num_observations + look, counts.count)
+    return *np.divmod(key, counts.num_observations), often

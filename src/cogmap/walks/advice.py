@@ -63,7 +63,8 @@ class Advice:
                 label_of(walks.observation_labels, int(seen.argmin())),
                 _longer(enough, self.rarest),
             )
-            yield f"{label} is seen {self.rarest} times: to know what leads there, {longer}"
+            times = "once" if self.rarest == 1 else f"{self.rarest} times"
+            yield f"{label} is seen {times}: to know what leads there, {longer}"
         if self.gains is not None and self.gains < enough:
             longer = _longer(enough, self.gains)
             yield f"{self.gains} moves have a reward above the usual one: for a policy that collects them, {longer}"
