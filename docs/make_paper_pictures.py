@@ -21,7 +21,7 @@ from cogmap.experiments import Options, Trial, trials_of
 from cogmap.experiments.ledger import training_state
 from cogmap.experiments.places import Places
 from cogmap.experiments.tables import TABLES
-from cogmap.planning.localise import estimated_nodes, nodes_by_code
+from cogmap.planning.localise import estimated_nodes
 from cogmap.records import Codes, Integers, Truth, Walks
 from cogmap.report.curve_figures import (
     MODEL_COLOUR,
@@ -58,7 +58,7 @@ def cube(trial: Trial) -> Iterator[tuple[str, Figure]]:
     walks, _, codes, predicted = read(trial, run)
     yield "accuracy", accuracy_figure(accuracy_by_step(predicted, walks))
     yield "codes", code_use_figure(code_use(codes, run.paper_map))
-    nodes = nodes_by_code(run.paper_map, codes)
+    nodes = estimated_nodes(run.paper_map, walks.observations, walks.actions, walks.lengths, codes)
     yield "jumps", teleportation_figure(teleportation_by_step(nodes, run.paper_map))
     yield "cube", map_figure(run.map, layout_map(run.map))
 
