@@ -14,14 +14,17 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 
-from cogmap.evaluation.diagnostics import code_use, teleportation_by_step
+from cogmap.evaluation.diagnostics import CodeUse, code_use, teleportation_by_step
 from cogmap.evaluation.places import node_places
 from cogmap.evaluation.prediction import accuracy_by_step
 from cogmap.experiments import Options, Trial, trials_of
 from cogmap.experiments.ledger import training_state
 from cogmap.experiments.places import Places
 from cogmap.experiments.tables import TABLES
-from cogmap.planning.localise import estimated_nodes, nodes_by_code
+from cogmap.hmm.counts import count_transitions, unique_codes
+from cogmap.maps.build import build_map
+from cogmap.maps.paper import threshold_edges, well_connected
+from cogmap.planning.localise import estimated_nodes
 from cogmap.records import Codes, Integers, Truth, Walks
 from cogmap.report.curve_figures import (
     MODEL_COLOUR,
@@ -36,6 +39,7 @@ from cogmap.report.style import save_figure
 from cogmap.runs.run import Run, load_run
 
 IMAGES = Path(__file__).parent / "images"
+T_RATIO = 0.1  # the paper's
 CURVES = ("TDB(S=1, M=1)", "TDB(S=1, M=4)", "TDB(S=3, M=1)", "TDB(S=3, M=4)")
 
 
@@ -57,10 +61,18 @@ def cube(trial: Trial) -> Iterator[tuple[str, Figure]]:
     run = load_run(trial.folder)
     walks, _, codes, predicted = read(trial, run)
     yield "accuracy", accuracy_figure(accuracy_by_step(predicted, walks))
-    yield "codes", code_use_figure(code_use(codes, run.paper_map))
-    nodes = nodes_by_code(run.paper_map, codes)
+    yield "codes", code_use_figure(use_of_codes(walks, codes))
+    nodes = estimated_nodes(run.paper_map, walks.observations, walks.actions, walks.lengths, codes)
     yield "jumps", teleportation_figure(teleportation_by_step(nodes, run.paper_map))
     yield "cube", map_figure(run.map, layout_map(run.map))
+
+
+def use_of_codes(walks: Walks, codes: Codes) -> CodeUse:
+    """Which codes the paper's builder keeps, on codes as they are: those with two neighbours each way in its step 2."""
+    tuples, index = unique_codes(codes)
+    counts = count_transitions(index, walks.actions, len(tuples), walks.num_actions)
+    retained = well_connected(threshold_edges(counts, T_RATIO))
+    return code_use(codes, build_map(codes, walks, "paper", T_RATIO), retained)
 
 
 def merged(trial: Trial) -> Iterator[tuple[str, Figure]]:

@@ -75,7 +75,7 @@ def in_places(tables: dict[str, list[Row]], map_: str) -> Iterator[Compared]:
             for ours in models(tables[name], theirs.method):
                 if map_ in ours.maps and ours.preset == "fast":
                     how = MAPS.get(map_) or f"{rollouts_of(ours)} rollouts"
-                    yield from _figures(ours, map_, (name, _marked(ours), how), _means(theirs))
+                    yield from _figures(ours, map_, (name, ours.label + ours.mark(map_), how), _means(theirs))
 
 
 def _in_new_rooms(rows: Sequence[Row]) -> Iterator[Compared]:
@@ -88,7 +88,9 @@ def _in_new_rooms(rows: Sequence[Row]) -> Iterator[Compared]:
                     if method in values
                 }
                 for ours in in_rooms(rows, method, rooms):
-                    yield from _figures(ours, map_, (f"icl, {rooms:,} rooms", _marked(ours), how), theirs)
+                    yield from _figures(
+                        ours, map_, (f"icl, {rooms:,} rooms", ours.label + ours.mark(map_), how), theirs
+                    )
 
 
 def _in_text(rows: Sequence[Row]) -> Iterator[Compared]:
@@ -120,10 +122,6 @@ def _figures(
 def _means(row: PaperRow) -> dict[str, float]:
     found = {metric: getattr(row, metric) for metric in METRICS}
     return {metric: each.value for metric, each in found.items() if each is not None}
-
-
-def _marked(ours: Ours) -> str:
-    return ours.label + ("¹" if ours.is_older else "")
 
 
 def not_reproduced(tables: dict[str, list[Row]]) -> str:

@@ -13,7 +13,8 @@ TITLE = "## Figures and figures in the text"
 
 PICTURES = {
     "accuracy": "Accuracy by observation, TDB(S=3, M=1) in a cube",
-    "codes": "Codes by their count and the mean step at which they are active, TDB(S=3, M=1) in a cube",
+    "codes": "Codes by their count and mean step of activity, and which of them the paper's builder keeps "
+    "before canonical codes, TDB(S=3, M=1) in a cube",
     "jumps": "Teleportation on the paper's map by observation, TDB(S=3, M=1) in a cube",
     "cube": "The map of a cube by TDB(S=3, M=1), laid out without truth",
     "merged": "The paper's map of a 3D room by TDB(S=1, M=4), nodes of several places ringed",

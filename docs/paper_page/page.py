@@ -70,4 +70,6 @@ codes with one predicted future, of which those that several places share are to
 ¹ These rows were scored before the paper's builder started from canonical codes, and before our map was that of a
 hidden Markov model: they show the paper's builder on the codes as they are. `cogmap reproduce TABLE` makes them
 again. Rows without a mark that were scored at 7efa10c or eb3e62f are of a step 2 that took no notice of actions
-([reading](paper_readings.md#maps-plans-and-scores)), which merges places of 3D rooms."""
+([reading](paper_readings.md#maps-plans-and-scores)), which merges places of 3D rooms.
+
+² These rows were scored before canonical codes that several places share were told apart."""

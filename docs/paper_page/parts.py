@@ -68,19 +68,19 @@ def beside(tables: dict[str, list[Row]]) -> str:
     """What each part of the method does: maps with one part left out."""
     lines = []
     for name, rows in tables.items():
-        by_model: dict[tuple[str, str], list[Row]] = {}
-        for row in rows:
-            if row["trained_at"]:  # older rows are of other builders
-                by_model.setdefault((row["method"], row["preset"]), []).append(row)
-        for (label, _), of_model in by_model.items():
-            ours = Ours(label, tuple(of_model))
+        methods = dict.fromkeys(row["method"] for row in rows)
+        for ours in (each for method in methods for each in models(rows, method) if each.label == method):
+            if ours.is_older:  # of other builders
+                continue
             if name == "ladder" or not any(ours.values(kind, "norm_ged") for kind in NOT_ITS_OWN):
                 continue
             for kind, words in BESIDE.items():
                 if values := ours.values(kind, "norm_ged"):
                     nodes = f"{mean(ours.values(kind, 'nodes')):.0f}"
                     plans = shown("imp_fallback", ours.values(kind, "imp_fallback"))
-                    lines.append((name, label, words, nodes, plans, shown("norm_ged", values)))
+                    lines.append(
+                        (name, ours.label, words + ours.mark(kind), nodes, plans, shown("norm_ged", values))
+                    )
     if not lines:
         return ""
     head = ("table", "model", "map", "nodes", "ImpFallback", "NormGED")

@@ -85,14 +85,13 @@ def _our_lines(ours: Ours) -> Iterator[tuple[str, ...]]:
     who = who if who in ("gru", "lstm", "transformer") else ours.label if ", clones" in ours.label else ""
     who += ", preset paper" if ours.preset == "paper" else ""
     worlds = "1 world" if ours.seeds == 1 else f"{ours.seeds} worlds"
-    older = "¹" if ours.is_older else ""
     for map_ in ours.maps:
         how = MAPS.get(map_) or f"{rollouts_of(ours)} rollouts"
         accuracy = shown("test_accu", ours.values(map_, "test_accu"))
         if ceiling := ours.values(map_, "ceiling"):
             accuracy += f", ceiling {100 * mean(ceiling):.2f}"
         rest = (shown(metric, ours.values(map_, metric)) for metric in METRICS[1:])
-        whose = ", ".join(part for part in (f"ours{older}", who.strip(", "), worlds, how) if part)
+        whose = ", ".join(part for part in (f"ours{ours.mark(map_)}", who.strip(", "), worlds, how) if part)
         yield ("", whose, accuracy, *rest)
 
 
@@ -104,7 +103,8 @@ def noise(tables: dict[str, list[Row]]) -> str:
         training = shown("test_accu", ours.values("", "training_accu")) or again("noise", "TDB(S=3, M=1)")
         for map_ in ours.maps:
             figures = (shown(metric, ours.values(map_, metric)) for metric in METRICS)
-            mark = "¹" if ours.is_older else ""
-            lines.append((f"ours{mark}, {ours.label.rsplit(', ')[-1]}, {MAPS[map_]}", training, *figures))
+            lines.append(
+                (f"ours{ours.mark(map_)}, {ours.label.rsplit(', ')[-1]}, {MAPS[map_]}", training, *figures)
+            )
     head = ("10 % of the training observations random", "training accuracy", *NAMES.values())
     return "## Noise\n\n" + table(head, lines)

@@ -31,6 +31,11 @@ NAMES = {
     "norm_ged": "NormGED",
 }
 
+# Commits whose canonical codes were not told apart by what led to them, of rows by the paper's builder.
+NOT_TOLD_APART = frozenset(
+    ["36a8f38", "3ef499c", "4288de6", "7efa10c", "1219802", "ca3156a", "cfacc9b", "eb3e62f"]
+)
+
 Row = dict[str, str]
 
 
@@ -54,6 +59,16 @@ class Ours:
         """Whether it was scored before the paper's builder started from canonical codes."""
         return not all(row["trained_at"] for row in self.rows)
 
+    @property
+    def is_told_apart(self) -> bool:
+        return not any(_before_told_apart(row) for row in self.rows)
+
+    def mark(self, map_: str) -> str:
+        """Of rows by earlier builders; the paper's on canonical codes changed once more."""
+        if self.is_older:
+            return "¹"
+        return "²" if map_ == PAPERS and not self.is_told_apart else ""
+
     def values(self, map_: str, metric: str) -> list[float]:
         """One for each room."""
         found = [row for row in self.rows if (row["map"], row["metric"]) == (map_, metric)]
@@ -68,12 +83,17 @@ class Ours:
 
 def models(rows: Iterable[Row], method: str) -> list[Ours]:
     """Our models of the paper's name, by label and preset; those scored by an earlier builder stand alone."""
-    found: dict[tuple[str, str, bool], list[Row]] = {}
+    found: dict[tuple[str, str, bool, bool], list[Row]] = {}
     for row in rows:
         is_it = row["method"] == method or row["method"].startswith(f"{method}, ")
         if is_it and not row["method"].startswith(f"{method}, clones"):
-            found.setdefault((row["method"], row["preset"], bool(row["trained_at"])), []).append(row)
+            key = (row["method"], row["preset"], bool(row["trained_at"]), not _before_told_apart(row))
+            found.setdefault(key, []).append(row)
     return [Ours(key[0], tuple(found[key])) for key in sorted(found)]
+
+
+def _before_told_apart(row: Row) -> bool:
+    return row["method"].startswith("TDB") and row.get("scored_at") in NOT_TOLD_APART
 
 
 def first(rows: Iterable[Row], method: str, encoder: str, metric: str, map_: str = "") -> float | None:

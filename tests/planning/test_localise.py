@@ -8,7 +8,8 @@ from small_maps import map_from_edges
 
 from cogmap.errors import BadRun
 from cogmap.planning import localise as locate_module
-from cogmap.planning.localise import locate
+from cogmap.planning.localise import locate, nodes_by_code_and_move
+from cogmap.records import Codes
 
 
 def map_of(code_tuples, code_node, node_support):
@@ -68,3 +69,30 @@ def test_agrees_with_a_plain_loop_in_every_chunk_size(monkeypatch):
 def test_wrong_number_of_bottlenecks():
     with pytest.raises(BadRun, match=r"must have shape \(R, M\) with M = 3, got \(1, 2\)"):
         locate(FOUR, [[0, 0]])
+
+
+def test_a_code_of_several_nodes_is_the_one_to_which_the_move_leads():
+    """Code 9 stands for nodes 2 and 3, more often for 2; action 1 leads from node 1 to node 3, from itself nowhere."""
+    found = dataclasses.replace(
+        map_from_edges([(0, 0, 2), (1, 1, 3), (1, 0, 0)], [0, 1, 0, 0]),
+        kind="paper",
+        code_tuples=np.array([[0], [1], [9]]),
+        code_node=np.array([0, 1, 2]),
+        node_support=np.ones(4, dtype=int),
+        sign_code=np.array([2, 2]),
+        sign_node=np.array([2, 3]),
+        sign_count=np.array([8, 5]),
+    )
+    seen = np.array([[1, 9, 9, 0], [0, 9, 1, 9], [9, 9, 9, 0], [1, 9, 0, 0]])
+    done = np.array([[1, 1, 0], [0, 0, 0], [1, 1, 0], [0, 0, 0]])
+    lengths = np.array([4, 4, 4, 2])
+    nodes = nodes_by_code_and_move(found, Codes(seen[..., None], lengths, 10), done)
+    # The second stays where a move has no edge; the last one's move leads to none of the code's nodes.
+    assert nodes.tolist() == [[1, 3, 3, 0], [0, 2, 1, 2], [2, 2, 2, 0], [1, 2, -1, -1]]
+    without = dataclasses.replace(found, sign_code=None, sign_node=None, sign_count=None)
+    assert nodes_by_code_and_move(without, Codes(seen[..., None], lengths, 10), done)[0].tolist() == [
+        1,
+        2,
+        2,
+        0,
+    ]
