@@ -37,7 +37,7 @@ def agreed_moves(traces: Traces, by: Reading, others: Iterable[Reading], until: 
     for other in others:
         known &= _same(by, other, names)
     scratch, number = scratch_for(traces), 0
-    there = np.ones(by.num_states, dtype=np.bool_)
+    allowed = np.ones((len(by.given), by.num_states), dtype=np.bool_)
     few, number = _few_contradict(traces, by, scratch, number)
     for _, move, to in few[np.argsort(few[:, 0], kind="stable")].tolist():
         here, action = divmod(move, by.target.shape[1])
@@ -45,9 +45,10 @@ def agreed_moves(traces: Traces, by: Reading, others: Iterable[Reading], until: 
             break
         if not known[here, action]:
             continue
-        other, free = by.copy(), np.arange(len(by.given)) != move
+        other, allowed[move] = by.copy(), False
         lead(traces, other, here, action, to)
-        wrong, number = repair(traces, other, there, free, _PATIENCE, scratch, number)
+        wrong, number = repair(traces, other, allowed, _PATIENCE, scratch, number)
+        allowed[move] = True
         if wrong == 0:
             known &= _same(by, other, names)
     return known

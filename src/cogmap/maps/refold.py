@@ -83,11 +83,14 @@ def refold(histories: Histories, folded: list[Folded], lengths: Whole, seconds: 
     seconds: at the most, the same share for each.
     """
     found, until = [], time.monotonic() + seconds
+    asked = [each.opinion for each in folded if each.opinion.apart.any()]
     for left, each in zip(range(len(folded), 0, -1), folded, strict=True):
         now = time.monotonic()
         by = histories.read(each.machine) if now < until else None
         if by is not None:
-            machine = histories.machine(shorter(histories.traces, by, now + (until - now) / left))
+            machine = histories.machine(
+                shorter(histories, by, (asked or [each.opinion])[0], now + (until - now) / left)
+            )
             each = Folded(machine, machine.length(lengths), each.opinion)
         found.append(each)
     return sorted(found, key=lambda each: each.length)
