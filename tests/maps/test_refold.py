@@ -1,4 +1,4 @@
-"""Refusing merges until a machine is as short as it gets."""
+"""Machines made as short as they get."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from cogmap.environments.machines import MachineWorld, random_machine, score_mac
 from cogmap.maps.fold import fold, history_tree
 from cogmap.maps.opinions import Opinion
 from cogmap.maps.refold import Folded, refold, shortest
+from cogmap.maps.rewire import histories_of
 from cogmap.records import Walks
 from cogmap.walks.sample import Agent, sample_walks
 
@@ -31,7 +32,7 @@ def is_exact(folded: Folded, world: MachineWorld) -> bool:
 def refolded(walks: Walks, folded: list[Folded], seconds: float = np.inf) -> list[Folded]:
     tree = history_tree(walks)
     assert tree is not None
-    return refold(walks, tree, folded, seconds)
+    return refold(histories_of(tree), folded, walks.lengths, seconds)
 
 
 def test_a_wrong_merge_is_found_by_what_is_shorter_without_it() -> None:
@@ -52,15 +53,6 @@ def test_no_machine_gets_longer_and_no_step_contradicts_it(seed: int) -> None:
     known = (here >= 0) & (after >= 0)
     assert (better.machine.output[here, walks.actions] == walks.observations[:, 1:])[known].all()
     assert (better.machine.next_state[here, walks.actions] == after)[known].all()
-
-
-def test_a_refused_merge_is_not_made() -> None:
-    _, walks, folded = folded_log(0, 30)
-    tree = history_tree(walks)
-    assert tree is not None
-    refused = [tuple(pair) for pair in folded.machine.merges[:3].tolist()]
-    without = fold(tree, folded.opinion, 200, refused)
-    assert not set(refused) & {tuple(pair) for pair in without.merges.tolist()}
 
 
 def test_without_time_machines_stay_as_they_are() -> None:
