@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cogmap.environments.machines import MachineWorld, random_machine, score_machine
+from cogmap.maps import rewire
 from cogmap.maps.fold import fold, history_tree
 from cogmap.maps.opinions import Opinion
 from cogmap.maps.refold import Folded, refold, shortest
@@ -58,6 +59,14 @@ def test_no_machine_gets_longer_and_no_step_contradicts_it(seed: int) -> None:
 def test_without_time_machines_stay_as_they_are() -> None:
     _, walks, folded = folded_log(2, 30)
     assert refolded(walks, [folded], seconds=0) == [folded]
+
+
+def test_a_machine_that_is_too_large_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, walks, folded = folded_log(2, 30)
+    monkeypatch.setattr(
+        rewire, "_MOST_TARGETS", folded.machine.next_state.size * folded.machine.num_states - 1
+    )
+    assert refolded(walks, [folded]) == [folded]
 
 
 def test_the_shortest_few_are_kept_in_order() -> None:

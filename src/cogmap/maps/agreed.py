@@ -23,6 +23,7 @@ from cogmap.maps.rewire import PATIENCE, repair
 from cogmap.maps.traces import Reading, Scratch, Traces, change, lead, nodes_of, scratch_for
 from cogmap.records import Booleans
 
+_AT_ONCE = 64  # moves, before the clock is looked at
 _FEW = 10  # contradictions that a few other moves might do away with
 _PATIENCE = 4 * PATIENCE  # that there is no other machine must be looked for longer than that there is one
 
@@ -38,7 +39,14 @@ def agreed_moves(traces: Traces, by: Reading, others: Iterable[Reading], until: 
         known &= _same(by, other, names)
     scratch, number = scratch_for(traces), 0
     allowed = np.ones((len(by.given), by.num_states), dtype=np.bool_)
-    few, number = _few_contradict(traces, by, scratch, number)
+    moves = np.flatnonzero(by.given.sum(axis=1))
+    found = []
+    for some in np.array_split(moves, max(len(moves) // _AT_ONCE, 1)):
+        if time.monotonic() > until:
+            break
+        few, number = _few_contradict(traces, by, some, scratch, number)
+        found.append(few)
+    few = np.concatenate([np.zeros((0, 3), dtype=np.int64), *found])
     for _, move, to in few[np.argsort(few[:, 0], kind="stable")].tolist():
         here, action = divmod(move, by.target.shape[1])
         if time.monotonic() > until:
@@ -82,9 +90,10 @@ def _same(by: Reading, other: Reading, names: list[int]) -> Booleans:
 
 
 @njit(cache=True)
-def _few_contradict(traces: Traces, by: Reading, scratch: Scratch, number: int) -> tuple[Any, int]:
-    """(K, 3) contradictions if a move leads to a state, the move and the state, where they are few."""
-    moves = np.flatnonzero(by.target.ravel() >= 0)
+def _few_contradict(
+    traces: Traces, by: Reading, moves: Any, scratch: Scratch, number: int
+) -> tuple[Any, int]:
+    """(K, 3) contradictions if one of some moves leads to a state, the move and the state, where they are few."""
     nodes, start, clean = nodes_of(traces, by, moves)
     found = []
     for index in range(len(moves)):

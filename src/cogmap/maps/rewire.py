@@ -28,6 +28,7 @@ _CHANGES = 5  # times the patience, at the most
 _TABU = 10  # changes for which a move does not go back
 _BLAMED = 64  # contradictions whose ways are looked at: they have most moves in common
 _TOO_MANY = 500  # contradictions: too far from any machine
+_MOST_TARGETS = 1 << 24  # of all moves together: noted for each, a hundred megabytes
 _MOST = 0.5  # of the pairs of a history after a move and one at a state
 
 
@@ -40,7 +41,7 @@ def repair(
     allowed: (Q * A, Q) states that each move may be led to. patience: changes until there must be fewer contradictions
     than ever before.
     """
-    until = np.zeros((len(by.given), len(by.target)), dtype=np.int64)
+    until = np.zeros((len(by.given), len(by.target)), dtype=np.int32)
     best, waited = 1 << 40, 0
     for turn in range(_CHANGES * patience + 1):
         wrong = int(by.wrong.sum())
@@ -127,7 +128,12 @@ class Histories:
     number: Whole  # (H,) of each node of the tree in the traces
 
     def read(self, machine: Machine) -> Reading | None:
-        """As a machine reads them, with its unknown moves led to likely states; None if some contradict it for good."""
+        """As a machine reads them, with its unknown moves led to likely states.
+
+        None if some contradict it for good, or if the machine is too large for all its moves to be led anywhere.
+        """
+        if machine.next_state.size * machine.num_states > _MOST_TARGETS:
+            return None
         node, known = self.tree.node, self.tree.node >= 0
         state = np.full(len(self.number), UNKNOWN, dtype=np.int32)
         state[self.number[node[known]]] = machine.steps[known]
