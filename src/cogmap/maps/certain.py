@@ -55,13 +55,13 @@ def fold_codes(
 ) -> Certainty | None:
     """The machine of the kept walks by their codes (B, N); None if there is chance or it predicts too little.
 
-    seconds: to find it, and as many to make it shorter.
+    seconds: to find it, and twice as many to make it shorter.
     """
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
     folded = fold_by_codes(held.kept, tree, index, futures, seconds)
-    return _most_trusted(histories_of(tree), folded, held, seconds)
+    return _most_trusted(histories_of(tree), folded, held, 2 * seconds)
 
 
 def _most_trusted(

@@ -80,17 +80,17 @@ def shortest(folded: list[Folded]) -> list[Folded]:
 def refold(histories: Histories, folded: list[Folded], lengths: Whole, seconds: float) -> list[Folded]:
     """The machines, each with as few states as leading moves elsewhere makes it, the shortest first.
 
-    seconds: at the most, the same share for each.
+    seconds: at the most; of what is left of them each gets half.
     """
     found, until = [], time.monotonic() + seconds
     asked = [each.opinion for each in folded if each.opinion.apart.any()]
-    for left, each in zip(range(len(folded), 0, -1), folded, strict=True):
+    for each in folded:
         now = time.monotonic()
         by = histories.read(each.machine) if now < until else None
         if by is not None:
-            machine = histories.machine(
-                shorter(histories, by, (asked or [each.opinion])[0], now + (until - now) / left)
-            )
-            each = Folded(machine, machine.length(lengths), each.opinion)
-        found.append(each)
+            by_whom = asked[0] if asked else each.opinion
+            machine = histories.machine(shorter(histories, by, by_whom, (now + until) / 2))
+            found.append(Folded(machine, machine.length(lengths), each.opinion))
+        else:
+            found.append(each)
     return sorted(found, key=lambda each: each.length)
