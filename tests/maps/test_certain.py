@@ -124,7 +124,6 @@ def test_walks_are_followed_until_a_move_is_unknown_and_must_not_be_contradicted
         np.array([[1, -1], [0, -1]]),
         np.zeros(2),
         np.zeros((1, 1)),
-        np.zeros((0, 2)),
     )
     actions = np.zeros((1, 3), dtype=int)
     walk = Walks(np.array([seen]), actions, np.array([4]), 2, 2)

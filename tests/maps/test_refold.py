@@ -1,4 +1,4 @@
-"""Refusing merges until a machine is as short as it gets."""
+"""Machines made as short as they get."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 
 from cogmap.environments.machines import MachineWorld, random_machine, score_machine
+from cogmap.maps import rewire
 from cogmap.maps.fold import fold, history_tree
 from cogmap.maps.opinions import Opinion
 from cogmap.maps.refold import Folded, refold, shortest
+from cogmap.maps.rewire import histories_of
 from cogmap.records import Walks
 from cogmap.walks.sample import Agent, sample_walks
 
@@ -31,7 +33,7 @@ def is_exact(folded: Folded, world: MachineWorld) -> bool:
 def refolded(walks: Walks, folded: list[Folded], seconds: float = np.inf) -> list[Folded]:
     tree = history_tree(walks)
     assert tree is not None
-    return refold(walks, tree, folded, seconds)
+    return refold(histories_of(tree), folded, walks.lengths, seconds)
 
 
 def test_a_wrong_merge_is_found_by_what_is_shorter_without_it() -> None:
@@ -54,18 +56,17 @@ def test_no_machine_gets_longer_and_no_step_contradicts_it(seed: int) -> None:
     assert (better.machine.next_state[here, walks.actions] == after)[known].all()
 
 
-def test_a_refused_merge_is_not_made() -> None:
-    _, walks, folded = folded_log(0, 30)
-    tree = history_tree(walks)
-    assert tree is not None
-    refused = [tuple(pair) for pair in folded.machine.merges[:3].tolist()]
-    without = fold(tree, folded.opinion, 200, refused)
-    assert not set(refused) & {tuple(pair) for pair in without.merges.tolist()}
-
-
 def test_without_time_machines_stay_as_they_are() -> None:
     _, walks, folded = folded_log(2, 30)
     assert refolded(walks, [folded], seconds=0) == [folded]
+
+
+def test_a_machine_that_is_too_large_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, walks, folded = folded_log(2, 30)
+    monkeypatch.setattr(
+        rewire, "_MOST_TARGETS", folded.machine.next_state.size * folded.machine.num_states - 1
+    )
+    assert refolded(walks, [folded]) == [folded]
 
 
 def test_the_shortest_few_are_kept_in_order() -> None:

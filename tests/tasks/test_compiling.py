@@ -6,12 +6,12 @@ import numpy as np
 
 import cogmap
 from cogmap.hmm import passes, viterbi
-from cogmap.maps import canonical, fold, opinions
+from cogmap.maps import agreed, canonical, fold, opinions, rewire, traces
 from cogmap.tasks.compiling import compile_map_building
 
 _DISPATCHERS = [
     each
-    for module in (canonical, fold, opinions, passes, viterbi)
+    for module in (agreed, canonical, fold, opinions, rewire, traces, passes, viterbi)
     for each in vars(module).values()
     if hasattr(each, "signatures")
 ]
@@ -30,6 +30,9 @@ def test_a_map_compiles_nothing_that_was_not_compiled_before() -> None:
         fold._fold,
         fold._contradict,
         opinions._distances,
+        rewire.repair,
+        rewire._lead_all,
+        agreed._few_contradict,
         passes.forward_backward,
     )
     # What these call is not loaded if it was compiled before.

@@ -23,7 +23,7 @@ from cogmap.hmm.counts import (
 from cogmap.hmm.inference import expect
 from cogmap.hmm.states import StateCounts
 from cogmap.maps.canonical import canonical_codes
-from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_certainty
+from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_agreed_moves, with_certainty
 from cogmap.maps.imagined import with_imagined_moves
 from cogmap.maps.paper import paper_labels, paper_map
 from cogmap.maps.trust import HeldOut, Trust, hold_out, minimal_warnings, trust, trust_in_all
@@ -161,6 +161,7 @@ def _states(
     until = time.monotonic() + seconds
     folded = fold_codes(held, hold_out(walks, index, None).kept_labels, futures, _REFOLDING * seconds)
     if folded is not None and folded.followed >= _FOLLOWED:
+        folded = with_agreed_moves(folded, held, (until - time.monotonic()) / 2)
         return folded.counts, folded
     labels = [hold_out(walks, each, None).kept_labels for each in guesses]
     guesses = labels if folded is None else [*labels, folded.steps]
@@ -168,6 +169,7 @@ def _states(
     certain = fold_states(held, found, min(until - time.monotonic(), _REFOLDING * seconds))
     best = max(filter(None, (certain, folded)), key=lambda each: each.predicted, default=None)
     if best is not None and best.predicted >= trust(found.counts, held).by_map:
+        best = with_agreed_moves(best, held, _REFOLDING * seconds)
         return best.counts, best
     return found.counts, None
 

@@ -7,6 +7,7 @@ no proof: two states that no step tells apart may still have become one, and the
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,10 +15,12 @@ import numpy as np
 from cogmap.hmm.counts import UNKNOWN, Whole
 from cogmap.hmm.states import StateCounts, count_states
 from cogmap.hmm.steps import UNEXPLAINED
+from cogmap.maps.agreed import agreed_moves
 from cogmap.maps.fold import Machine, Opinion, fold, history_tree, with_sure_moves
 from cogmap.maps.imagined import add_imagined
 from cogmap.maps.machine import classes_of_places
-from cogmap.maps.refold import Folded, fold_by_codes, refold, shortest
+from cogmap.maps.refold import Folded, fold_by_codes, refold
+from cogmap.maps.rewire import Histories, histories_of
 from cogmap.maps.trust import HeldOut, trust
 from cogmap.records import Booleans, CognitiveMap, PredictedFutures, Walks
 from cogmap.search.account import Account
@@ -33,6 +36,8 @@ class Certainty:
     """A machine that no step contradicts, and its places: states together with what is seen there."""
 
     machine: Machine  # with the moves that are sure
+    whole: Machine  # with all moves that were made
+    equals: tuple[Machine, ...]  # others of as many states
     counts: StateCounts  # of places, over all moves that were made
     place_state: Whole  # (V,) the state of each place
     steps: Whole  # (B, N) the place of each step of the kept walks, -1 where it is not known
@@ -50,28 +55,47 @@ def fold_codes(
 ) -> Certainty | None:
     """The machine of the kept walks by their codes (B, N); None if there is chance or it predicts too little.
 
-    seconds: to find it, and as many to look for a shorter one while it is not sure where all moves lead.
+    seconds: to find it, and twice as many to make it shorter.
     """
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
         return None
     folded = fold_by_codes(held.kept, tree, index, futures, seconds)
-    best = _most_trusted(folded, held)
-    if best is not None and best.unsure == 0:
-        return best
-    return _most_trusted(shortest([*refold(held.kept, tree, folded, seconds), *folded]), held)
+    return _most_trusted(histories_of(tree), folded, held, 2 * seconds)
 
 
-def _most_trusted(folded: list[Folded], held: HeldOut) -> Certainty | None:
-    """The machine that predicts most; of equals the first, which is the shortest."""
-    trusted = [_trusted(each.machine, each.opinion, held) for each in folded]
-    return max(filter(None, trusted), key=lambda each: each.predicted, default=None)
+def _most_trusted(
+    histories: Histories, folded: list[Folded], held: HeldOut, seconds: float, most: float = np.inf
+) -> Certainty | None:
+    """The machine that predicts most, of equals the shortest. most: nats that it may take."""
+    folded = refold(histories, folded, held.kept.lengths, seconds)
+    trusted = [_trusted(each, held) for each in folded if each.length <= most]
+    best = max(filter(None, trusted), key=lambda each: each.predicted, default=None)
+    if best is None:
+        return None
+    size = best.whole.num_states
+    equals = [each.machine for each in folded if each.machine.num_states == size]
+    return replace(best, equals=tuple(each for each in equals if each is not best.whole))
+
+
+def with_agreed_moves(certain: Certainty, held: HeldOut, seconds: float) -> Certainty:
+    """Without the moves that another machine of as many states says otherwise, as far as they are found in time."""
+    tree = history_tree(held.kept)
+    assert tree is not None  # it was folded
+    histories = histories_of(tree)
+    by = histories.read(certain.whole)
+    if by is None:
+        return certain
+    others = filter(None, map(histories.read, certain.equals))
+    known = agreed_moves(histories.traces, by, others, time.monotonic() + seconds)
+    next_state = np.where(known, certain.machine.next_state, UNKNOWN)
+    return _with_sure(certain, replace(certain.machine, next_state=next_state), held)
 
 
 def fold_states(held: HeldOut, found: Account, seconds: float) -> Certainty | None:
     """The machine of the kept walks by the states that a search found; None unless it explains them in fewer words.
 
-    seconds: at the most, to look for a shorter one.
+    seconds: to make it shorter.
     """
     tree = history_tree(held.kept)
     if tree is None or held.right is None:
@@ -85,10 +109,9 @@ def fold_states(held: HeldOut, found: Account, seconds: float) -> Certainty | No
     if machine.num_states == most:
         return None
     folded = Folded(machine, machine.length(held.kept.lengths), opinion)
-    best = refold(held.kept, tree, [folded], seconds)[0]
     searched = groups * held.kept.num_actions * np.log(max(groups, 2))
     searched -= np.log(UNEXPLAINED) * found.found.unexplained
-    return _trusted(best.machine, opinion, held) if best.length <= searched else None
+    return _most_trusted(histories_of(tree), [folded], held, seconds, searched)
 
 
 def with_certainty(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
@@ -104,23 +127,31 @@ def with_certainty(record: CognitiveMap, certain: Certainty) -> CognitiveMap:
     return add_imagined(record, source, action, target, guessed=False)
 
 
-def _trusted(machine: Machine, opinion: Opinion, held: HeldOut) -> Certainty | None:
-    """The machine with what is sure of it, unless the model predicts the held-out walks better."""
+def _trusted(folded: Folded, held: HeldOut) -> Certainty | None:
+    """The machine with what is sure of it, unless that is little or the model predicts the held-out walks better."""
+    machine = folded.machine
     places, state = _places(machine, held.kept)
     if not len(state):
         return None
-    sure = with_sure_moves(machine, held.kept, opinion)
+    sure = with_sure_moves(machine, held.kept, folded.opinion)
     here = machine.steps[:, :-1]
     made = (here >= 0) & (machine.steps[:, 1:] >= 0)
     followed = sure.next_state[here, held.kept.actions][made] >= 0
     if not len(followed) or followed.mean() < _SURE:
         return None
-    counts = _with_moves(count_states(places, held.kept, len(state)), sure, state)
-    unsure = int(((machine.next_state >= 0) & (sure.next_state < 0)).sum())
-    found = trust(counts, held)
-    if found.warnings:
-        return None
-    return Certainty(sure, counts, state, places, unsure, found.by_map, followed_share(sure, held.apart))
+    share = followed_share(sure, held.apart)
+    counts = count_states(places, held.kept, len(state))
+    found = _with_sure(Certainty(sure, machine, (), counts, state, places, 0, 0.0, share), sure, held)
+    return None if trust(found.counts, held).warnings else found
+
+
+def _with_sure(certain: Certainty, sure: Machine, held: HeldOut) -> Certainty:
+    """With other moves that are sure."""
+    counts = count_states(certain.steps, held.kept, len(certain.place_state))
+    counts = _with_moves(counts, sure, certain.place_state)
+    unsure = int(((certain.whole.next_state >= 0) & (sure.next_state < 0)).sum())
+    predicted = trust(counts, held).by_map
+    return replace(certain, machine=sure, counts=counts, unsure=unsure, predicted=predicted)
 
 
 def followed_share(machine: Machine, walks: Walks) -> float:

@@ -18,7 +18,6 @@ as on the pages of a shop, are states those of a Moore machine: histories with n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -59,7 +58,6 @@ class Machine:
     output: Integers  # (Q, A)
     shows: Whole  # (Q,) of the histories of a state
     steps: Whole  # (B, N) the state of each step of the walks that it was made from, -1 where it is not known
-    merges: Whole  # (K, 2) a history that was merged, and that of the state that it became, in their order
 
     @property
     def num_states(self) -> int:
@@ -88,13 +86,8 @@ def history_tree(walks: Walks) -> HistoryTree | None:
     return HistoryTree(node, child[:nodes], output[:nodes], visits[:nodes], shows)
 
 
-def fold(
-    tree: HistoryTree,
-    opinion: Opinion,
-    most_states: int = MOST_STATES,
-    refused: Sequence[tuple[int, int]] = (),
-) -> Machine:
-    """The machine of a tree; with as many states as `most_states` it is not finished. refused: merges not to make."""
+def fold(tree: HistoryTree, opinion: Opinion, most_states: int = MOST_STATES) -> Machine:
+    """The machine of a tree; with as many states as `most_states` it is not finished."""
     label = np.full(len(tree.visits), UNKNOWN, dtype=np.int64)
     there = tree.node >= 0
     label[tree.node[there]] = opinion.labels[there]
@@ -102,15 +95,13 @@ def fold(
     noise = np.random.default_rng(opinion.seed).normal(0, opinion.disorder, len(label))
     order = tree.visits * np.exp(noise)
     said = (label, opinion.apart, opinion.same, opinion.compared)
-    never = np.array(refused, dtype=np.int64).reshape(-1, 2)
-    state, root_of, merges = _fold(child, output, order, tree.shows, *said, most_states, never)
+    state, root_of = _fold(child, output, order, tree.shows, *said, most_states)
     after = child[root_of]  # (Q, A) a node of the tree
     return Machine(
         next_state=np.where(after >= 0, state[after], UNKNOWN).astype(np.int32),
         output=np.where(after >= 0, output[root_of], UNKNOWN).astype(np.int32),
         shows=tree.shows[root_of],
         steps=np.where(there, state[tree.node], UNKNOWN),
-        merges=merges,
     )
 
 
@@ -276,20 +267,17 @@ def _best_state(
 @njit(cache=True)
 def _fold(
     child: Any, output: Any, visits: Any, shows: Any, label: Any, apart: Any, same: int, compared: int,
-    most_states: int, refused: Any,
-) -> tuple[Any, Any, Any]:  # fmt: skip
-    """(H,) the state of each node, -1 for none, (Q,) the node of each state, and (K, 2) nodes merged with states."""
+    most_states: int,
+) -> tuple[Any, Any]:  # fmt: skip
+    """(H,) the state of each node, -1 for none, and (Q,) the node of each state."""
     nodes, num_actions = child.shape
     root, number = np.arange(nodes), np.full(nodes, -1, dtype=np.int32)
     put_off, progress = np.zeros(nodes, dtype=np.bool_), False
     states = np.zeros(most_states, dtype=np.int64)
     queue = np.empty((nodes + 1, 2), dtype=np.int64)
     undo = np.empty(((num_actions + 1) * nodes + 1, 2), dtype=np.int64)
-    merges, merged = np.empty((nodes, 2), dtype=np.int64), 0
-    # Pairs of a node and a state: refused, or contradicted, which no later merge takes back.
-    impossible = {-1}
-    for node, state in refused:
-        impossible.add(node * nodes + state)
+    # Pairs of a node and a state that contradict each other, which no later merge takes back; none of int64 yet.
+    impossible = set(states[:0])
     number[0], found, weight = 0, 1, _FIRST_WEIGHT
     while found < most_states:
         opened = _open(states[:found], root, child, number, put_off, visits, compared)
@@ -320,13 +308,11 @@ def _fold(
             for entry in range(written):  # visits of all that were joined
                 if undo[entry, 1] < 0:
                     visits[_find(root, undo[entry, 0])] += visits[undo[entry, 0]]
-            merges[merged, 0], merges[merged, 1] = chosen, states[which]
-            merged += 1
         progress |= which >= 0 or grown
     state_of = np.full(nodes, -1, dtype=np.int32)
     for node in range(nodes):
         state_of[node] = number[_find(root, node)]
-    return state_of, states[:found], merges[:merged]
+    return state_of, states[:found]
 
 
 @njit(cache=True)

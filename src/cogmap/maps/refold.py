@@ -1,8 +1,7 @@
-"""The shortest machine of a tree of histories: fold it by many opinions, then again without merges that were wrong.
+"""The shortest machines of a tree of histories: folded by many opinions, then with fewer states by other moves.
 
 Folding is greedy: a merge that nothing contradicts yet may be wrong, and what follows then needs states that there are
-not. Which merge it was cannot be seen; but a machine without it is shorter. So merges are refused one at a time and the
-tree is folded again, which takes milliseconds, and what is not longer is kept, until no merge is left to refuse.
+not. Which merge it was cannot be seen, but where moves are led elsewhere (`rewire`), these states are given up again.
 """
 
 from __future__ import annotations
@@ -11,19 +10,16 @@ import time
 from dataclasses import dataclass
 from itertools import islice
 
-import numpy as np
-
 from cogmap.hmm.counts import Whole
 from cogmap.maps.fold import MOST_STATES, HistoryTree, Machine, fold
 from cogmap.maps.opinions import Opinion, opinions
+from cogmap.maps.rewire import Histories, shorter
 from cogmap.records import PredictedFutures, Walks
 
 _SHORTEST = 4  # machines, of which the one is taken that predicts most
 _FIRST = 5  # opinions, of which one must lead to a machine for the others to be tried
 _FEW_STATES = 250  # to begin with: a wrong opinion makes states without end, and folding takes the longer
 _STEPS_A_STATE = 20  # at the least: with noise in it, a tree folds into as many states as it has nodes
-_STEPS_REFOLDED = 60_000_000  # in all: some ten seconds
-_MORE_STATES = 3  # times as many as the shortest machine has: one that is larger is not finished
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,34 +77,20 @@ def shortest(folded: list[Folded]) -> list[Folded]:
     return [distinct[length] for length in sorted(distinct)[:_SHORTEST]]
 
 
-def refold(walks: Walks, tree: HistoryTree, folded: list[Folded], seconds: float) -> list[Folded]:
-    """The machines, each as short as refusing merges makes it. seconds: at the most."""
-    until = time.monotonic() + seconds
-    budget = _STEPS_REFOLDED // max(int(walks.lengths.sum()), 1)
-    found = []
+def refold(histories: Histories, folded: list[Folded], lengths: Whole, seconds: float) -> list[Folded]:
+    """The machines, each with as few states as leading moves elsewhere makes it, the shortest first.
+
+    seconds: at the most; of what is left of them each gets half.
+    """
+    found, until = [], time.monotonic() + seconds
+    asked = [each.opinion for each in folded if each.opinion.apart.any()]
     for each in folded:
-        better, tries = _without_wrong_merges(walks, tree, each, budget, until)
-        budget -= tries
-        found.append(better)
-    return shortest(found)
-
-
-def _without_wrong_merges(
-    walks: Walks, tree: HistoryTree, best: Folded, budget: int, until: float
-) -> tuple[Folded, int]:
-    """The machine once refusing any of its merges makes it no shorter, and how often it was folded for that."""
-    rng = np.random.default_rng(0)
-    refused: list[tuple[int, int]] = []
-    left, tries = rng.permutation(best.machine.merges).tolist(), 0
-    while left and tries < budget and time.monotonic() < until:
-        without = [*refused, tuple(left.pop())]
-        most = _MORE_STATES * best.machine.num_states
-        machine = fold(tree, best.opinion, most, without)
-        tries += 1
-        length = machine.length(walks.lengths)
-        if machine.num_states == most or length > best.length:
-            continue
-        if length < best.length:
-            left = rng.permutation(machine.merges).tolist()
-        best, refused = Folded(machine, length, best.opinion), without
-    return best, tries
+        now = time.monotonic()
+        by = histories.read(each.machine) if now < until else None
+        if by is not None:
+            by_whom = asked[0] if asked else each.opinion
+            machine = histories.machine(shorter(histories, by, by_whom, (now + until) / 2))
+            found.append(Folded(machine, machine.length(lengths), each.opinion))
+        else:
+            found.append(each)
+    return sorted(found, key=lambda each: each.length)
