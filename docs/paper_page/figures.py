@@ -94,7 +94,8 @@ def _by_networkx(rows: list[Row]) -> str:
     bounds = f"our bounds are {found['norm_ged_lower']:.3f} and {found['norm_ged']:.3f}"
     theirs = f"{found['norm_ged_networkx']:.3f}" if "norm_ged_networkx" in found else "no edit path was found"
     where = f"{rows[0]['method']} in a 6x8 room, {found['nodes']:.0f} nodes"
-    return f"{theirs} after {found['limit']:.0f} s, {bounds} ({where})"
+    where += ", a map without an error, which says little" if found["norm_ged"] == 0 else ""
+    return f"{theirs} after {found['processor_seconds']:.1f} s of {found['limit']:.0f}, {bounds} ({where})"
 
 
 def _pictures() -> str:

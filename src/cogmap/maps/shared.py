@@ -22,7 +22,7 @@ from cogmap.records import Booleans, Floats, Walks
 
 ROUNDS = 8  # steps in a row with shared codes that are followed; what led to the first of them tells all
 _PRIOR = 0.5  # Jeffreys': of each outcome of a test, before any
-_MOST_NUMBERS = 1 << 24  # counts of one code's arrivals; those that were made seldom count as the most usual
+_MOST_NUMBERS = 1 << 22  # counts of one code's arrivals; those that were made seldom count as the most usual
 
 
 def told_apart(labels: Whole, walks: Walks, tests: Whole) -> Whole:
@@ -102,14 +102,16 @@ def _join(counts: Any, logs: Any, totals: Any, enough: float) -> Any:
     What a test says is a Bayes factor: how much likelier its outcomes are, in nats, from two places than from one.
     """
     joined = np.empty(len(counts), dtype=np.int64)
-    groups = np.zeros_like(counts)
+    groups, sizes = np.zeros_like(counts), np.zeros(counts.shape[:2], dtype=np.int64)
     found = 0
     for arrival in range(len(counts)):
+        made = counts[arrival].sum(axis=1)  # how often each test was
         best, least = found, np.inf
         for group in range(found):
             total, most = 0.0, 0.0
-            for test in range(counts.shape[1]):
-                evidence = _evidence(counts[arrival, test], groups[group, test], logs, totals)
+            for test in np.flatnonzero(made * sizes[group]):
+                sums = made[test], sizes[group, test]
+                evidence = _evidence(counts[arrival, test], groups[group, test], sums, logs, totals)
                 total += evidence
                 most = max(most, evidence)
                 if most > enough:
@@ -118,19 +120,20 @@ def _join(counts: Any, logs: Any, totals: Any, enough: float) -> Any:
                 best, least = group, total
         found = max(found, best + 1)
         groups[best] += counts[arrival]
+        sizes[best] += made
         joined[arrival] = best
     return joined
 
 
 @njit(cache=True)
-def _evidence(one: Any, other: Any, logs: Any, totals: Any) -> float:
-    """The log Bayes factor of two places against one, by the outcomes (O,) of a test at both."""
-    ones, others = one.sum(), other.sum()
-    if ones == 0 or others == 0:
-        return 0.0
-    evidence = totals[0] - totals[ones] - totals[others] + totals[ones + others] - len(one) * logs[0]
+def _evidence(one: Any, other: Any, sums: Any, logs: Any, totals: Any) -> float:
+    """The log Bayes factor of two places against one, by the outcomes (O,) of a test at both, and their two sums."""
+    evidence = totals[0] - totals[sums[0]] - totals[sums[1]] + totals[sums[0] + sums[1]]
     for outcome in range(len(one)):
-        evidence += logs[one[outcome]] + logs[other[outcome]] - logs[one[outcome] + other[outcome]]
+        if one[outcome] > 0 and other[outcome] > 0:  # others say nothing
+            evidence += (
+                logs[one[outcome]] + logs[other[outcome]] - logs[one[outcome] + other[outcome]] - logs[0]
+            )
     return evidence
 
 
