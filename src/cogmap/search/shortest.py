@@ -47,6 +47,9 @@ _POLISHING = 8  # rounds of dropping and merging at the most; two or three are u
 _SPLITS = 30  # at the most; most maps need none
 _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split may fail
 _LABELS = 20_000  # that the search starts from at the most, the most frequent ones: a minute
+_LEFT = (
+    2 / 3
+)  # at the most, of what is seen otherwise, for errors to be kept: 0.45 with noise, 0.91 where moves slip
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
 # Steps that proposals are compared on: whole walks, drawn at random if there are more. There are more of them where
@@ -150,13 +153,16 @@ def _starts(log: Log, guesses: Sequence[Whole]) -> list[Start]:
 
 
 def _ways_to_start(log: Log, guess: Whole, counts: StateCounts) -> Iterator[Start]:
-    """As the labels are; where there is chance, also with sights that may be errors, and with moves that may slip.
+    """As the labels are, and with sights that may be errors if these explain much of what is seen otherwise.
 
-    Codes are lost after an error and after a slip, and stand for many places then. Merges must know which it was.
+    Codes are lost after an error, and stand for many places then. Merges must know that it was one.
     """
     plain = account(log, counts)
-    chance = seen_otherwise(plain.counts) > WITHOUT_CHANCE
-    for first in (plain, *erring(log, plain), widened(log, plain)) if chance else (plain,):
+    chance = seen_otherwise(plain.counts)
+    ways = [plain]
+    if chance > WITHOUT_CHANCE:
+        ways += [each for each in erring(log, plain) if seen_otherwise(each.counts) < _LEFT * chance]
+    for first in ways:
         merges = _merges(log, first.counts, (*_RADII[2:3], *_RADII[:2], *_RADII[3:]))
         yield Start(guess, first, min(first, next(merges), key=_length), merges)
 
