@@ -20,7 +20,7 @@ from cogmap.hmm.counts import (
     spread,
     unique_codes,
 )
-from cogmap.hmm.inference import expect
+from cogmap.hmm.inference import expect, predict
 from cogmap.hmm.states import StateCounts
 from cogmap.maps.canonical import canonical_codes
 from cogmap.maps.certain import Certainty, fold_codes, fold_states, with_agreed_moves, with_certainty
@@ -134,7 +134,8 @@ def _minimal(
     clear = np.where(final.sure >= _CLEAR, final.path, UNKNOWN)
     code_node = majority(np.where(clear >= 0, index, UNKNOWN), clear, len(code_tuples))
     unsure = 0 if certain is None else certain.unsure
-    offers = offers_by_the_way(clear, walks)
+    # By what came before alone: what is done next must not tell which node it was.
+    offers = offers_by_the_way(predict(counts, walks)[0], walks)
     record = minimal_record(code_tuples, code_node, final.counts, walks, trusted, unsure, offers)
     if certain is not None:
         record = with_certainty(record, certain)

@@ -19,6 +19,7 @@ _HELD_OUT = 64  # walks at the most, and at most one in ten
 _CHANCE = (
     4.0  # standard deviations that a difference may have by chance; steps of one walk depend on each other
 )
+_CHANCE_IN_ALL = 3.0  # the same over all walks, which are so many that steps of one weigh little
 _NEARLY_ALWAYS = 0.95  # of a move's tries: what is rarer is a slip of the model or of the agent
 _FEW_MOVES = 0.1  # of all: where more lead to several places, that is how the world is
 _NOTABLE = 0.002  # of all predictions: a smaller difference is not worth a warning
@@ -104,7 +105,7 @@ def trust_in_all(counts: StateCounts, held: HeldOut) -> Trust:
     known_by_heart = max(float(by_heart.mean() - by_model.mean() + uncertain), 0.0) * len(by_heart)
     of_map = np.concatenate([_predicted(counts, held.kept)[known], _predicted(counts, held.apart)[new]])
     of_model = np.concatenate([by_heart, by_model])
-    if not _is_worse(of_map, of_model, len(of_map), known_by_heart):
+    if not _is_worse(of_map, of_model, len(of_map), _CHANCE_IN_ALL, known_by_heart):
         return found
     return replace(found, warnings=(_behind("observations", float(of_map.mean()), float(of_model.mean())),))
 
@@ -115,13 +116,15 @@ def _predicted(counts: StateCounts, walks: Walks) -> Booleans:
     return np.asarray((predicted == walks.observations[:, 1:]) & walks.step_mask()[:, 1:])
 
 
-def _is_worse(map_right: Booleans, model_right: Booleans, steps: int, excused: float = 0.0) -> bool:
+def _is_worse(
+    map_right: Booleans, model_right: Booleans, steps: int, chance: float = _CHANCE, excused: float = 0.0
+) -> bool:
     """Whether the map predicts less than the model, by more than chance and enough to speak of.
 
-    excused: steps that the model may know by heart.
+    chance: standard deviations that are none. excused: steps that the model may know by heart.
     """
     worse, better = int((model_right & ~map_right).sum()), int((map_right & ~model_right).sum())
-    return worse - better - excused > max(_CHANCE * np.sqrt(worse + better), _NOTABLE * steps)
+    return worse - better - excused > max(chance * np.sqrt(worse + better), _NOTABLE * steps)
 
 
 def _behind(what: str, by_map: float, by_model: float) -> str:

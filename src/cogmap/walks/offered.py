@@ -36,7 +36,7 @@ def offers_by_the_way(nodes: Integers, walks: Walks) -> int:
     places with different moves. A random agent tells: it takes whatever there is. One with aims does not, and one that
     hardly repeats or reverts an action does so everywhere: that is its habit.
 
-    nodes: (B, N) of each step, -1 where it is not clear.
+    nodes: (B, N) of each step by what came before, -1 for none. What is done next must not have told which it is.
     """
     before, here = nodes[:, :-2].astype(np.int64), nodes[:, 1:-1]
     made = walks.step_mask()[:, 2:] & (before >= 0) & (here >= 0)
