@@ -47,9 +47,8 @@ _POLISHING = 8  # rounds of dropping and merging at the most; two or three are u
 _SPLITS = 30  # at the most; most maps need none
 _STEPS_OF_ATTEMPTS, _MOST_ATTEMPTS = 40_000, 4  # how often every kind of split may fail
 _LABELS = 20_000  # that the search starts from at the most, the most frequent ones: a minute
-_LEFT = (
-    2 / 3
-)  # at the most, of what is seen otherwise, for errors to be kept: 0.45 with noise, 0.91 where moves slip
+# Of what is seen otherwise, for errors to be kept: they left 0.45 in a room with noise, 0.91 where moves slip.
+_LEFT = 2 / 3
 _FAR = 1.5  # times the shortest: a guess whose first merge is longer is left
 _MOST_COMPARISONS = 1e8  # some seconds; a further guess that takes more, and more than the first, is left
 # Steps that proposals are compared on: whole walks, drawn at random if there are more. There are more of them where
