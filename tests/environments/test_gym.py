@@ -260,12 +260,12 @@ def test_minigrid_four_rooms():
     assert more.observation_labels == walks.observation_labels
 
 
-@pytest.mark.filterwarnings("ignore:Maze environments have been shown:DeprecationWarning")
 def test_a_name_without_its_family_is_found():
     pytest.importorskip("minigrid")
     assert make_environment("Empty-6x6-v0", {}).spec.id == "MiniGrid-Empty-6x6-v0"
 
 
+@pytest.mark.filterwarnings("ignore:Maze environments have been shown:DeprecationWarning")
 def test_popgym_labyrinth():
     labyrinth = pytest.importorskip("popgym.envs.labyrinth_explore")
     env = labyrinth.LabyrinthExplore(maze_dims=(10, 10))

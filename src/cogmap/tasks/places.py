@@ -144,7 +144,14 @@ def map_of_codes(
     began, left = time.perf_counter(), max(seconds - (time.perf_counter() - began), SEARCH_SHARE * seconds)
     with watched(progress, left) as watch:
         found = build_map(
-            codes, walks, kind, futures=futures, predicted=predicted, seconds=left, moves=moves, watch=watch
+            codes,
+            walks,
+            kind=kind,
+            futures=futures,
+            predicted=predicted,
+            seconds=left,
+            moves=moves,
+            watch=watch,
         )
     is_over = kind == "minimal" and (watch.interrupted or time.perf_counter() - began > left)
     return _cut_short(found) if is_over and found.explained < NEARLY_ALL else found
