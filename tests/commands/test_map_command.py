@@ -85,6 +85,7 @@ def test_map_is_written_for_other_programs(
     ("arguments", "message"),
     [
         (["map", "run"], "there is nothing to do"),
+        (["map", "run", "--engine", "ray", "--out", "m.npz"], "`--engine ray` counts walks: give --walks"),
         (["map", "nowhere", "--out", "x.json"], "there is no folder nowhere"),
         (["map", "run", "--out", "map.png"], "an exported map must end in"),
     ],

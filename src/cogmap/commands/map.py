@@ -38,7 +38,7 @@ class Args:
     outputs_on_moves: bool = False
     """write a Mealy machine (.dot, .json): an observation is the output of the action before it, as in a protocol"""
     engine: Engine = "local"
-    """what counts the moves of a log in a folder .walks: this machine, or tasks of a Ray cluster (extra `ray`)"""
+    """what counts a log of more than two million steps in a folder .walks: this machine, or tasks of a Ray cluster"""
     force: bool = False
     """overwrite files that exist"""
     json: bool = False
@@ -76,6 +76,8 @@ def run(args: Args) -> None:
         raise BadConfig(
             "there is nothing to do: give --walks to build a map from, or --out to write the run's map to"
         )
+    if args.engine != "local" and args.walks is None:
+        raise BadConfig(f"`--engine {args.engine}` counts walks: give --walks")
     if args.out is not None:
         refuse_to_overwrite([args.out], args.force)
     opened = load_run(args.run)
