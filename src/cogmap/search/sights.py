@@ -40,19 +40,14 @@ def with_errors(counts: StateCounts) -> StateCounts:
     """
     looks, moves = counts.num_observations, len(counts.tries)
     look = counts.shows()[counts.target].astype(np.int64)
-    after, often = sum_equal(
-        counts.row * looks + look, counts.count
-    )  # (n,) a move, and what is seen after it
-    move, seen = np.divmod(after, looks)
+    move, seen, often = _seen_after_moves(counts)  # (n,)
     order = np.argsort(often, kind="stable")  # the last write is the most frequent
     usual = np.zeros(moves, dtype=np.int64)
     usual[move[order]] = order
     edge = np.flatnonzero(look == seen[usual[counts.row]])
     # Each of these edges with all that is seen after its move.
-    first, number = (
-        offsets(move, moves)[counts.row[edge]],
-        np.bincount(move, minlength=moves)[counts.row[edge]],
-    )
+    first = offsets(move, moves)[counts.row[edge]]
+    number = np.bincount(move, minlength=moves)[counts.row[edge]]
     entry = np.repeat(first - np.cumsum(number) + number, number) + np.arange(int(number.sum()))
     edge = np.repeat(edge, number)
     errs = seen[entry] != look[edge]
