@@ -28,19 +28,18 @@ def _rank(rank: int, count: int, port: int, encoder: str, told: Any) -> None:
         "RANK": str(rank), "WORLD_SIZE": str(count), "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(port),
     }  # fmt: skip
     torch.set_num_threads(1)
-    alone = trainer(encoder, 1)
-    with joined_processes(torch.device("cpu")) as processes:
-        shared = Trainer(alone.model.config, alone.config, alone.data, alone.device, processes)
-        for each in (alone, shared):
-            each.step()
-        for _ in range(ROUNDS):
-            if processes.is_main:
-                told.put(("one", _seconds(alone)))
+    alone, shared = trainer(encoder, 1), None
+    alone.step()
+    for _ in range(ROUNDS):
+        if rank == 0:
+            told.put(("one", _seconds(alone)))
+        with joined_processes(torch.device("cpu")) as processes:  # waits for the first one
+            shared = shared or Trainer(alone.model.config, alone.config, alone.data, alone.device, processes)
+            shared.step()
             torch.distributed.barrier()
             seconds = _seconds(shared)
-            if processes.is_main:
+            if rank == 0:
                 told.put(("two", seconds))
-            torch.distributed.barrier()
 
 
 def _seconds(each: Trainer) -> float:
