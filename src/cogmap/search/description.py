@@ -49,7 +49,7 @@ def description_length(found: Expectation) -> float:
     never = int(at_sight.sum()) + int((never_taken(counts) & ~at_sight[counts.shows()]).sum())
     starts = int((counts.first >= _COUNTED).sum()) + never
     chance = chance_of_moves(counts)
-    moves = _listing(counts, chance.leads, name).sum() + chance.nats
+    moves = length_of_moves(counts, chance.leads) + chance.nats
     shown = states * look + _chance_of_sights(counts, look)
     # Which actions were taken helps to locate the agent, but they are its own choice and not to be explained.
     chosen = (counts.tries * np.log(taken_for_granted(counts))).sum()
@@ -144,14 +144,14 @@ def _one_of(further: int, rows: int) -> float:
     return float(np.log(1 + rows / max(further, 1)))
 
 
-def _listing(counts: StateCounts, leads: Integers, name: float) -> Floats:
-    """(V,) nats of each state's moves: all that were tried, or another state and which moves differ, and where to."""
-    actions = counts.num_actions
+def length_of_moves(counts: StateCounts, leads: Integers) -> float:
+    """Nats of all states' moves: those that were tried, or another state and which moves differ, and where to."""
+    actions, name = counts.num_actions, np.log(max(counts.num_states, 2))
     tried = (counts.tries.reshape(counts.num_states, actions) >= _COUNTED).sum(axis=1)
     order = np.argsort(-counts.visits, kind="stable")
     differing = _fewest_differences(leads, counts.shows(), order, counts.num_observations)
     which = gammaln(actions + 1) - gammaln(differing + 1) - gammaln(actions - differing + 1)
-    return np.minimum(tried * name, name + np.log(actions + 1) + which + differing * name)
+    return float(np.minimum(tried * name, name + np.log(actions + 1) + which + differing * name).sum())
 
 
 def likeliest_edges(counts: StateCounts) -> Booleans:

@@ -46,6 +46,12 @@ def reroute(walks: Walks, table: Integers, shows: Whole, path: Whole) -> Integer
     return table if changed else None
 
 
+def share_contradicted(walks: Walks, table: Integers, shows: Whole, path: Whole) -> float:
+    """The share of the steps that contradict the moves (V, A)."""
+    _, wrong = _follow(walks.observations, walks.actions, walks.lengths, path, table, shows)
+    return float(wrong.sum() / walks.lengths.sum())
+
+
 @njit(cache=True)
 def _follow(
     observations: Any, actions: Any, lengths: Any, path: Any, table: Any, shows: Any

@@ -9,7 +9,8 @@ with the shortest description:
 - add edges from each state to where its other actions lead, for moves that slip (`slips`), and drop edges that no step
   needs;
 - drop states that no step needs, such as those of a model that is not localised yet;
-- split states that may be several (`splits`), and merge again what makes no difference.
+- split states that may be several (`splits`), and merge again what makes no difference;
+- if some are in doubt at the end, and there is no chance in the world, change moves at random (`anneal`).
 
 The search may be stopped at any time: the shortest account so far is kept.
 
@@ -30,6 +31,7 @@ from cogmap.hmm.counts import Whole
 from cogmap.hmm.states import StateCounts, count_states, join_states
 from cogmap.records import Booleans, Walks
 from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, Watch, account, hardened
+from cogmap.search.anneal import annealed
 from cogmap.search.distance import StateDistances
 from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
 from cogmap.search.pairs import RARER, joined_rare, merge_pairs
@@ -69,9 +71,9 @@ def find_states(
     until = time.monotonic() + seconds
     some = _some_walks(walks, guesses, SEARCH_STEPS)
     if len(some) == walks.num_walks:
-        return _within_time(Log(walks, until, watch), lambda log: _from_few(log, guesses))
+        return _within_time(Log(walks, until, watch), lambda log: annealed(log, _from_few(log, guesses)))
     most = Log(walks.rows(some), until, watch)
-    best = _within_time(most, lambda log: _from_few(log, [steps[some] for steps in guesses]))
+    best = _within_time(most, lambda log: annealed(log, _from_few(log, [steps[some] for steps in guesses])))
     return _within_time(Log(walks, until, watch), lambda log: drop_edges(log, account(log, best.counts)))
 
 
