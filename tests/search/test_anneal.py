@@ -6,8 +6,9 @@ import pytest
 from cogmap.environments.table import TableWorld
 from cogmap.hmm.states import count_states
 from cogmap.records import Walks
+from cogmap.search import anneal
 from cogmap.search.account import Log, account
-from cogmap.search.anneal import annealed, by_rules, lead, more_contradictions, read, steps_of
+from cogmap.search.anneal import _anneal, annealed, by_rules, lead, more_contradictions, read, steps_of
 from cogmap.walks.sample import sample_walks
 
 
@@ -66,8 +67,11 @@ def test_a_change_is_judged_and_made_as_if_all_walks_were_read_again(seed: int) 
 
 
 @pytest.mark.parametrize("price", [3, 4])
-def test_a_machine_that_counts_is_found_from_what_it_shows(price: int) -> None:
+def test_a_machine_that_counts_is_found_from_what_it_shows(
+    price: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Expectation-maximisation from what is seen calls the coins a matter of chance."""
+    monkeypatch.setattr(anneal, "_CHANGES", 3000)
     walks, truth = sample_walks(counter(price), 100, 60, np.random.default_rng(0))
     log = Log(walks)
     merged = np.where(truth.positions == 1, 2, truth.positions)
@@ -86,3 +90,22 @@ def test_chance_is_left_to_others() -> None:
     log = Log(walks)
     settled = account(log, count_states(walks.observations, walks, 2))
     assert annealed(log, settled) is settled
+
+
+def test_what_does_not_repeat_is_left_as_it_is() -> None:
+    walks = Walks(np.arange(12).reshape(6, 2), np.zeros((6, 1), int), np.full(6, 2), 12, 2)
+    log = Log(walks)
+    settled = account(log, count_states(np.full((6, 2), -1), walks, 0))
+    assert annealed(log, settled) is settled
+
+
+def test_after_any_changes_the_table_says_what_reading_all_walks_again_says() -> None:
+    walks, _ = some_walks(0)
+    steps, shows = steps_of(walks), np.array([0, 1])
+    table = read(steps, np.array([[0, 0, 0], [1, 1, 1]]), shows, walks.observations.ravel(), 2)
+    best = read(steps, table.leads[:2], shows, walks.observations.ravel(), 2)
+    _anneal(steps, table, best, np.linspace(0, 1, 5000), 2, np.random.default_rng(0))
+    for each in (table, best):
+        first = each.state[steps.first]
+        assert each.strange.sum() == read_again(walks, each.leads, each.shows, first, each.usual).sum()
+        assert (np.bincount(each.state, minlength=len(each.visits)) == each.visits).all()

@@ -24,7 +24,7 @@ from cogmap.hmm.counts import Whole
 from cogmap.hmm.states import StateCounts, count_states
 from cogmap.hmm.steps import UNEXPLAINED
 from cogmap.records import Integers, Walks
-from cogmap.search.account import Account, Log, account
+from cogmap.search.account import SETTLED, Account, Log, account
 from cogmap.search.description import chance_of_moves, length_of_moves, likeliest_targets
 from cogmap.search.reroute import share_contradicted
 from cogmap.search.rules import rules
@@ -40,7 +40,7 @@ _BY_CHANCE = 0.05  # of the steps contradict the likeliest moves: where more do,
 _CHANGES, _FEWEST = 10_000, 500  # that are tried for each move; with fewer it comes to nothing
 _READ_A_SECOND = 5e8  # steps that are looked at: what the changes take
 _LONGEST, _SHARE = 10.0, 1 / 4  # seconds, and of the time that the search has left
-_TIMES = 4  # with other numbers drawn, until an account leaves nothing in doubt
+_TIMES = 6  # at the most, until nothing is left in doubt and once more is of no use
 _STEPS = 20_000  # of walks drawn at random
 _PARTS = 20  # of the changes, after each of which the search may be ended
 
@@ -69,19 +69,22 @@ class Table(NamedTuple):
 def annealed(log: Log, current: Account) -> Account:
     """The account, or one of a table that says the walks in fewer nats, by the rules that its moves have in common.
 
-    There is none where there is chance in the world, or too little time left.
+    There is none where there is chance in the world, or too little time left. Each time annealing begins with what was
+    the best before: first with the account, then with a table in any case.
     """
-    best, walks = current, log.walks
-    for seed in range(_TIMES):
-        if not best.may_hide_states() or log.is_over():
+    walks, best = log.walks, current
+    for turn in range(_TIMES if current.may_hide_states() else 0):
+        if log.is_over():
             break
-        some = _some_walks(walks, seed)
-        counts = _annealed(Log(walks.rows(some), log.until, log.watch), current, some, seed)
+        some = _some_walks(walks, turn)
+        counts = _annealed(Log(walks.rows(some), log.until, log.watch), best, some, turn)
         if counts is None:
             break
-        found = account(log, counts)
-        best = min(best, found, key=by_rules)
-    return best
+        found, before = account(log, counts), best
+        best = min(before, found, key=by_rules) if turn else found
+        if turn and by_rules(best) > by_rules(before) - SETTLED and not best.may_hide_states():
+            break
+    return min(current, best, key=by_rules)
 
 
 def by_rules(of: Account) -> float:
@@ -99,12 +102,13 @@ def _some_walks(walks: Walks, seed: int) -> Whole:
 
 
 def _annealed(log: Log, current: Account, some: Whole, seed: int) -> StateCounts | None:
+    """The counts of the shortest table that changes of the likeliest moves lead to, by some of the account's walks."""
     walks, counts, path = log.walks, current.counts, current.found.path[some]
     leads, shows = likeliest_targets(counts), counts.shows()
     moves = int((leads >= 0).sum())
     seconds = min(_SHARE * (log.until - time.monotonic()), _LONGEST)
     changes = min(_CHANGES * moves, int(seconds * _READ_A_SECOND / walks.lengths.sum()))
-    if changes < _FEWEST * moves or share_contradicted(walks, leads, shows, path) > _BY_CHANCE:
+    if changes < max(_FEWEST * moves, 1) or share_contradicted(walks, leads, shows, path) > _BY_CHANCE:
         return None
     mask, steps = walks.step_mask(), steps_of(walks)
     table = read(steps, leads, shows, path[mask], walks.num_observations)
@@ -333,7 +337,7 @@ def _any_step(steps: Steps, table: Table, wrong: int, rng: Any) -> int:
 def _any_state(table: Table, looks: int, rng: Any) -> int:
     """Any state in use that looks like that, or one that is not in use; -1 if there is none."""
     alike = np.flatnonzero((table.visits > 0) & (table.shows == looks))
-    spare = np.flatnonzero(table.visits == 0)
+    spare = np.flatnonzero((table.visits == 0) & (table.usual[table.shows] != np.arange(len(table.shows))))
     number = len(alike) + min(len(spare), 1)
     if number == 0:
         return -1
@@ -348,14 +352,11 @@ def _any_state(table: Table, looks: int, rng: Any) -> int:
 def _give_up(steps: Steps, table: Table, rng: Any) -> bool:
     """Lead all moves to a state to another one that looks the same, and let walks start there."""
     one, other = rng.integers(0, len(table.visits)), rng.integers(0, len(table.visits))
-    if (
-        one == other
-        or min(table.visits[one], table.visits[other]) == 0
-        or table.shows[one] != table.shows[other]
-    ):
+    used = min(table.visits[one], table.visits[other]) > 0
+    if one == other or not used or table.shows[one] != table.shows[other]:
         return False
     if one == table.usual[table.shows[one]]:
-        return False
+        return False  # contradictions lead there
     for first in steps.first:
         if table.state[first] == one:
             put(steps, table, first, other)
@@ -363,18 +364,13 @@ def _give_up(steps: Steps, table: Table, rng: Any) -> bool:
         for action in range(table.leads.shape[1]):
             if table.leads[here, action] == one:
                 lead(steps, table, here, action, other)
-    return table.visits[one] == 0
+    return True
 
 
 @njit(cache=True)
 def _copy(table: Table) -> Table:
-    leads, shows, tries, visits = (
-        table.leads.copy(),
-        table.shows.copy(),
-        table.tries.copy(),
-        table.visits.copy(),
-    )
-    return Table(leads, shows, tries, visits, table.usual.copy(), table.state.copy(), table.strange.copy())
+    of_moves = (table.leads.copy(), table.shows.copy(), table.tries.copy(), table.visits.copy())
+    return Table(*of_moves, table.usual.copy(), table.state.copy(), table.strange.copy())
 
 
 @njit(cache=True)
