@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cogmap.hmm.counts import Whole
 from cogmap.hmm.inference import Expectation, settle
 from cogmap.hmm.states import StateCounts, count_states, without_unused
 from cogmap.records import Booleans, Walks
@@ -65,6 +66,13 @@ class Log:
             return False
         stopped = self.watch is not None and not self.watch(self.shortest.num_states)
         return stopped or time.monotonic() > self.until
+
+
+def drawn_walks(walks: Walks, steps: float, seed: int = 0) -> Whole:
+    """Whole walks with so many steps in all, drawn at random, in order."""
+    order = np.random.default_rng(seed).permutation(walks.num_walks)
+    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), steps)) + 1
+    return np.sort(order[:enough])
 
 
 class OutOfTime(Exception):

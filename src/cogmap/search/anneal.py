@@ -24,7 +24,7 @@ from cogmap.hmm.counts import Whole
 from cogmap.hmm.states import StateCounts, count_states
 from cogmap.hmm.steps import UNEXPLAINED
 from cogmap.records import Integers, Walks
-from cogmap.search.account import SETTLED, Account, Log, account
+from cogmap.search.account import SETTLED, Account, Log, account, drawn_walks
 from cogmap.search.description import chance_of_moves, length_of_moves, likeliest_targets
 from cogmap.search.reroute import share_contradicted
 from cogmap.search.rules import rules
@@ -41,7 +41,7 @@ _CHANGES, _FEWEST = 10_000, 500  # that are tried for each move; with fewer it c
 _READ_A_SECOND = 5e8  # steps that are looked at: what the changes take
 _LONGEST, _SHARE = 10.0, 1 / 4  # seconds, and of the time that the search has left
 _TIMES = 6  # at the most, until nothing is left in doubt and once more is of no use
-_STEPS = 20_000  # of walks drawn at random
+_STEPS = 20_000  # of walks drawn at random: with more of them each change takes longer
 _PARTS = 20  # of the changes, after each of which the search may be ended
 
 
@@ -76,7 +76,7 @@ def annealed(log: Log, current: Account) -> Account:
     for turn in range(_TIMES if current.may_hide_states() else 0):
         if log.is_over():
             break
-        some = _some_walks(walks, turn)
+        some = drawn_walks(walks, _STEPS, turn)
         counts = _annealed(Log(walks.rows(some), log.until, log.watch), best, some, turn)
         if counts is None:
             break
@@ -92,13 +92,6 @@ def by_rules(of: Account) -> float:
     counts, leads = of.counts, chance_of_moves(of.counts).leads
     alone = length_of_moves(counts, leads)
     return of.length - alone + rules(leads, counts.shows(), counts.visits, counts.num_observations)
-
-
-def _some_walks(walks: Walks, seed: int) -> Whole:
-    """Some of the walks, drawn at random: with more of them each change takes longer."""
-    order = np.random.default_rng(seed).permutation(walks.num_walks)
-    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), _STEPS)) + 1
-    return np.sort(order[:enough])
 
 
 def _annealed(log: Log, current: Account, some: Whole, seed: int) -> StateCounts | None:
@@ -282,13 +275,13 @@ def _anneal(steps: Steps, table: Table, best: Table, done: Any, num_observations
             continue
         now, wrong_now = length(steps, table, num_observations), table.strange.sum()
         if now - nats + strange * (wrong_now - wrong) > may_lose:
-            _put_back(before, table)
+            _become(table, before)
             continue
         nats, wrong = now, wrong_now
-        _put_back(table, before)
+        _become(before, table)
         if nats + _STRANGE[1] * wrong < least:
             least = nats + _STRANGE[1] * wrong
-            _put_back(table, best)
+            _become(best, table)
 
 
 @njit(cache=True)
@@ -374,6 +367,7 @@ def _copy(table: Table) -> Table:
 
 
 @njit(cache=True)
-def _put_back(kept: Table, table: Table) -> None:
-    table.leads[:], table.shows[:], table.tries[:] = kept.leads, kept.shows, kept.tries
-    table.visits[:], table.state[:], table.strange[:] = kept.visits, kept.state, kept.strange
+def _become(table: Table, other: Table) -> None:
+    """Make the first what the second is; what is usual never changes."""
+    table.leads[:], table.shows[:], table.tries[:] = other.leads, other.shows, other.tries
+    table.visits[:], table.state[:], table.strange[:] = other.visits, other.state, other.strange

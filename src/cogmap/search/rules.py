@@ -31,13 +31,9 @@ def rules(leads: Any, shows: Any, visits: Any, num_observations: int) -> float:
     """
     nats, kinds = _alone(leads, shows, visits, num_observations)
     states = (visits > 0).sum()
-    # One bit says whether a state names another.
-    return float(
-        _of_states(leads, nats, shows, visits, num_observations)
-        + kinds
-        + states * log(2)
-        - lgamma(states + 1)
-    )
+    each = _of_states(leads, nats, shows, visits, num_observations)
+    by_name, orders = states * log(2), lgamma(states + 1)  # one bit of a state says whether it names another
+    return float(each + kinds + by_name - orders)
 
 
 @njit(cache=True)

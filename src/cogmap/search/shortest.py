@@ -30,7 +30,17 @@ from scipy.sparse import coo_array, csgraph
 from cogmap.hmm.counts import Whole
 from cogmap.hmm.states import StateCounts, count_states, join_states
 from cogmap.records import Booleans, Walks
-from cogmap.search.account import ROUNDS, SETTLED, Account, Log, OutOfTime, Watch, account, hardened
+from cogmap.search.account import (
+    ROUNDS,
+    SETTLED,
+    Account,
+    Log,
+    OutOfTime,
+    Watch,
+    account,
+    drawn_walks,
+    hardened,
+)
 from cogmap.search.anneal import annealed
 from cogmap.search.distance import StateDistances
 from cogmap.search.edges import drop_edges, dropped_once, slipping, widened
@@ -322,7 +332,4 @@ def _split(log: Log, current: Account, kind: str, guess: Whole, seed: int) -> li
 def _some_walks(walks: Walks, guesses: Sequence[Whole], steps: int) -> Whole:
     """Walks with so many steps in all, or as many as the labels need, drawn at random with a fixed seed, in order."""
     labels = int(min(max(guess.max(initial=0) for guess in guesses) + 1, _LABELS))
-    order = np.random.default_rng(0).permutation(walks.num_walks)
-    steps = max(steps, _TRIES * labels * walks.num_actions)
-    enough = int(np.searchsorted(np.cumsum(walks.lengths[order]), steps)) + 1
-    return np.sort(order[:enough])
+    return drawn_walks(walks, max(steps, _TRIES * labels * walks.num_actions))
